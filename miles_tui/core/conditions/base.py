@@ -1,0 +1,72 @@
+"""What a condition is: words for a person, and a rule that reads one rollout after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from miles_tui.core.rollouts import Rollout, Stage
+
+
+class Severity(StrEnum):
+    """How much an alert matters; above `NOTICE` it decides the exit status."""
+
+    NOTICE = "notice"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class State(StrEnum):
+    """What a rule says of its condition after a rollout."""
+
+    LEARNING = "learning"  # no baseline yet: no claim
+    OK = "ok"
+    PENDING = "pending"  # `count` of `of` rollouts towards firing
+    FIRING = "firing"
+    RECOVERING = "recovering"  # `count` of `of` rollouts towards resolved
+    OFF = "off"  # switched off, or it can't apply to this run
+
+
+@dataclass(slots=True, frozen=True)
+class Reading:
+    """A rule's word on one rollout. `evidence` is numbers in words, needed when FIRING."""
+
+    state: State
+    evidence: str = ""
+    count: int = 0
+    of: int = 0
+    severity: Severity | None = None  # where it differs from the condition's own
+    signals: tuple[str, ...] | None = None  # where it differs from the condition's own
+
+
+@dataclass(slots=True, frozen=True)
+class Condition:
+    """The words of a condition. `title` is the manual's; `rule` says in a person's words what is compared with what."""
+
+    id: str
+    severity: Severity
+    title: str
+    signals: tuple[str, ...]
+    likely_cause: str
+    first_check: str
+    rule: str
+
+
+class Rule(Protocol):
+    """A condition's test on a stream of rollouts; it keeps its own state and never looks ahead."""
+
+    condition: Condition
+    stage: Stage
+
+    def judge(self, rollout: Rollout) -> Reading:
+        """The state after this rollout. A missing value moves nothing, and resolves nothing."""
+        ...
+
+    def restarted(self) -> None:
+        """A new attempt begins: baselines stand, trends begin anew."""
+        ...
+
+    def rebase(self) -> None:
+        """The person said: what comes now is the new normal."""
+        ...

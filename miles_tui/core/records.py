@@ -1,0 +1,78 @@
+"""What a log says: metric records, and the few other facts that matter.
+
+    bytes -> Reader (core.reader) -> Record | Fact, in the order of the log -> RunState.feed
+
+A `Record` is one metric line. A `Fact` is anything else worth knowing; facts are looked for only
+where they can matter (see `core.reader`), because most lines of a log are engine noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(slots=True, frozen=True)
+class Source:
+    """Who printed a line, as Ray's prefix names it. Empty where the line has no such prefix.
+
+    `role` is the actor's class (`MegatronTrainRayActor`, `RolloutManager`), `pid` the text after
+    `pid=`, `ip` the address where one is given.
+    """
+
+    role: str = ""
+    pid: str = ""
+    ip: str = ""
+
+
+NOBODY = Source()
+
+
+@dataclass(slots=True, frozen=True)
+class Record:
+    """One metric line as printed.
+
+    `kind` is the word before the number (`rollout`, `step`, `perf`, `eval`, `critic-step`, ...),
+    `number` the number after it, `metrics` finite floats, ints, NaN and infinities by log name in
+    the order of the line. `time` is the line's own time stamp: seconds of the log's wall clock
+    (a naive local time counted as if it were UTC), or None. `logger` is the `file.py:line` of the logging prefix,
+    without the line number (`model.py`), or "".
+    """
+
+    kind: str
+    number: int
+    metrics: dict[str, float | int]
+    time: float | None = None
+    source: Source = NOBODY
+    logger: str = ""
+
+
+class FactKind(StrEnum):
+    """What a `Fact` says; the comment names what `text` and `data` hold."""
+
+    ARGS = "args"  # data: argument name -> printed value (underscores, as in Miles's table)
+    LAUNCH = "launch"  # a new process began: entrypoint line, argument table, Ray start, checkpoint load; text: the line
+    TIMER_START = "timer-start"  # text: the timer's name
+    TIMER_END = "timer-end"  # text: the timer's name
+    TROUBLE = "trouble"  # a traceback or a fatal error; text: its last line (the exception); data["driver"]: "1" if no Ray worker prefix
+    JOB_FAILED = "job-failed"  # the submitter's last word: `Job '...' failed`
+    JOB_DONE = "job-done"  # the job's end was printed (`Job '...' succeeded`)
+    SECRET = "secret"  # a key was printed; text: the line with the key masked
+    MESSAGE = "message"  # a line the manual explains; text: the line; data["id"]: which
+    PROGRESS = "progress"  # the generation bar; data: done, total
+    PAUSE = "pause"  # a line that matches the profile's pause pattern
+    CLOCK = "clock"  # no more than a time stamp: the newest one seen in text without records
+
+
+@dataclass(slots=True, frozen=True)
+class Fact:
+    """Something besides metrics that a line said. `time` as in `Record`."""
+
+    kind: FactKind
+    text: str = ""
+    time: float | None = None
+    data: dict[str, str] = field(default_factory=dict)
+    source: Source = NOBODY
+
+
+Item = Record | Fact

@@ -1,0 +1,66 @@
+"""The manual's eight signals: their names, where the log has them, and what a healthy run shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, frozen=True)
+class Signal:
+    """One signal of the manual; its name there is its name everywhere, in files and JSON too.
+
+    `log_names` are accepted names, the manual's own first; the others mean the same thing in
+    older or sibling trainers. `healthy` is the manual's last column in a few words. `digits` is
+    the number of significant digits that mean something.
+    """
+
+    name: str
+    log_names: tuple[str, ...]
+    unit: str
+    meaning: str
+    healthy: str
+    digits: int = 3
+    from_updates: bool = False  # logged once an optimizer update (`step N`), not once a rollout
+
+
+SIGNALS: tuple[Signal, ...] = (
+    Signal(
+        "reward", ("rollout/raw_reward", "rollout/episode_raw_reward"), "",
+        "the mean reward of the rollout", "rises, with swings",
+    ),
+    Signal(
+        "answer length",
+        ("rollout/response_lengths", "rollout/response_len/mean", "rollout/episode_response_length/mean"), "tokens",
+        "the mean answer length", "falls as the model learns shorter answers",
+    ),
+    Signal(
+        "cut share", ("rollout/truncated", "rollout/truncated_ratio"), "",
+        "the share of answers that hit the length limit", "falls with the length",
+    ),
+    Signal(
+        "gap", ("train/train_rollout_logprob_abs_diff",), "",
+        "the mean absolute gap between trainer and engine log probabilities, per token", "stays flat",
+        from_updates=True,
+    ),
+    Signal(
+        "KL to the engine", ("train/train_rollout_kl",), "",
+        "the KL between the engine and trainer distributions at the sampled tokens", "stays flat",
+        from_updates=True,
+    ),
+    Signal(
+        "gradient norm", ("train/grad_norm",), "",
+        "the gradient norm", "one range, rare spikes", from_updates=True,
+    ),
+    Signal(
+        "clip fraction", ("train/pg_clipfrac",), "",
+        "the share of tokens where the update hit the clip limit", "0 with one update per rollout",
+        from_updates=True,
+    ),
+    Signal(
+        "rollout time", ("perf/rollout_time",), "s",
+        "the time of the rollout phase", "falls with the length",
+    ),
+)  # fmt: skip
+
+BY_NAME: dict[str, Signal] = {s.name: s for s in SIGNALS}
+BY_LOG_NAME: dict[str, Signal] = {name: s for s in SIGNALS for name in s.log_names}

@@ -1,0 +1,1 @@
+"""Disk and asyncio: one file's bytes, whatever happens to the file."""

@@ -1,0 +1,1 @@
+"""The Textual screens. Nothing below this package knows Textual."""
