@@ -1,0 +1,114 @@
+"""Is this record a step forward, a restart, or a repetition? Going back alone is no restart.
+
+Lines go back for many reasons: async order, a line that Ray held for five seconds, a retried
+rollout, an evaluation printed twice, the tail that `ray job submit` prints again after a failure.
+A restart needs both: the same producer repeats or lowers its number, and something marks it: a
+launch line, a new process, a failure before it, or a long gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from statistics import median
+
+from miles_tui.core.merge import is_update
+from miles_tui.core.records import Fact, FactKind, Record
+
+GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
+GAP_TIMES = 3.0
+
+
+class Place(Enum):
+    """Where a record stands in the run."""
+
+    ONWARD = 1
+    RESTART = 2
+    REPLAY = 3  # printed again after the job's end: it says nothing new
+
+
+@dataclass(slots=True)
+class _Last:
+    number: int
+    time: float | None
+    steps: list[float]
+
+
+class Attempts:
+    """Remembers the last number of each producer and the marks since the last record."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, bool], _Last] = {}
+        self._pids: dict[str, set[str]] = {}
+        self._newest: float | None = None
+        self._launched = False
+        self._troubled = False
+        self._ended = False
+
+    def note(self, fact: Fact) -> None:
+        """Facts between two records mark a restart, or the end of the job."""
+        if fact.kind in (FactKind.LAUNCH, FactKind.ARGS):
+            self._launched = True
+            self._ended = False
+        elif fact.kind is FactKind.TROUBLE:
+            self._troubled = True
+        elif fact.kind is FactKind.JOB_FAILED:
+            self._ended = True
+
+    def place(self, record: Record, train_side: bool) -> Place:
+        """Where the record stands; to be asked once a record, in the order of the log."""
+        if record.kind == "eval":
+            return Place.REPLAY if self._is_replay(record) else Place.ONWARD
+        if self._is_replay(record):
+            return Place.REPLAY
+        self._ended = False
+        key = (record.kind, train_side)
+        last = self._last.get(key)
+        new_process = self._is_new_process(record)
+        restart = last is not None and self._is_restart(record, last, new_process)
+        if restart:
+            self._last.clear()
+            self._pids.clear()
+            last = None
+        self._remember(record, key, last)
+        return Place.RESTART if restart else Place.ONWARD
+
+    def _is_replay(self, record: Record) -> bool:
+        """After the job's end its last lines are printed again; a newer time stamp tells a new life."""
+        newer = record.time is not None and (self._newest is None or record.time > self._newest)
+        return self._ended and not newer
+
+    def _is_new_process(self, record: Record) -> bool:
+        known = self._pids.get(record.source.role)
+        return bool(record.source.pid and known and record.source.pid not in known)
+
+    def _is_restart(self, record: Record, last: _Last, new_process: bool) -> bool:
+        if self._launched and (new_process or not record.source.pid):
+            return True  # also where a checkpoint of the very last rollout lets the numbers go on
+        if record.number > last.number:
+            return False
+        if record.number == last.number:
+            return self._launched or (new_process and self._troubled)
+        if record.time is not None and self._newest is not None and record.time < self._newest:
+            return False  # a line that was held back
+        troubled = self._troubled and not is_update(record.kind)  # with a varying k update numbers may fall
+        return self._launched or new_process or troubled or self._is_after_gap(record, last)
+
+    def _is_after_gap(self, record: Record, last: _Last) -> bool:
+        if record.time is None or last.time is None or len(last.steps) < 2:
+            return False
+        return record.time - last.time > max(GAP_SECONDS, GAP_TIMES * median(last.steps))
+
+    def _remember(self, record: Record, key: tuple[str, bool], last: _Last | None) -> None:
+        if last is None:
+            last = self._last[key] = _Last(record.number, record.time, [])
+        elif record.time is not None and last.time is not None and record.time > last.time:
+            last.steps = [*last.steps[-8:], record.time - last.time]
+        if record.number >= last.number or record.time is None or (last.time or 0) <= record.time:
+            last.number = record.number
+            last.time = record.time if record.time is not None else last.time
+        if record.source.pid:
+            self._pids.setdefault(record.source.role, set()).add(record.source.pid)
+        if record.time is not None:
+            self._newest = record.time if self._newest is None else max(self._newest, record.time)
+        self._launched = self._troubled = False

@@ -1,0 +1,74 @@
+"""The clock of a run: how far it is, how long a rollout takes, when it last said something."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+from miles_tui.core.records import Record
+
+RECENT = 30  # intervals that the usual time is the median of
+
+
+class Pace:
+    """Rollout numbers against the log's own time stamps (seconds). Times are None where lines have none."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None  # the highest rollout of this attempt that any line speaks of
+        self.trained: int | None = None  # the highest that the trainer speaks of
+        self.first: int | None = None  # the first rollout of the run
+        self.count = 0  # live rollouts
+        self.said = ""  # the newest record: its kind and number
+        self.last: float | None = None  # its time
+        self.clock: float | None = None  # the newest time stamp of any line that was looked at
+        self._seen = -1
+        self._base = 0  # rollouts of earlier attempts that are still alive
+        self._begin = 0
+        self._intervals: deque[float] = deque(maxlen=RECENT)
+        self._mark: tuple[int, float] | None = None
+
+    @property
+    def usual(self) -> float | None:
+        """The median time from one rollout to the next, in seconds; None with fewer than two intervals."""
+        return median(self._intervals) if len(self._intervals) >= 2 else None
+
+    def tell(self, time: float) -> None:
+        """Some line's time stamp."""
+        self.clock = time if self.clock is None else max(self.clock, time)
+
+    def see(self, record: Record, number: int, train_side: bool) -> None:
+        """A metric record of rollout `number`."""
+        self.said = f"{record.kind} {record.number}"
+        if record.time is not None:
+            self.last = record.time if self.last is None else max(self.last, record.time)
+            self.tell(record.time)
+        if self.first is None:
+            self.first = self._begin = number
+        self.number = number if self.number is None else max(self.number, number)
+        if train_side:
+            self.trained = number if self.trained is None else max(self.trained, number)
+        if number > self._seen:
+            self._seen = number
+            self.count += 1
+            self._interval(number, record.time)
+
+    def restart(self, at: int) -> None:
+        """A new attempt begins at rollout `at`; what lies beyond is dead."""
+        if self.number is not None and self.number >= at:
+            self.count = max(0, self.count - (self.number - at + 1))
+        self._seen = at - 1
+        self.number = self.trained = at - 1 if at > 0 else None
+        self._mark = None
+
+    def _interval(self, number: int, time: float | None) -> None:
+        if time is None:
+            return
+        if self._mark is not None and number == self._mark[0] + 1 and time > self._mark[1]:
+            self._intervals.append(time - self._mark[1])
+        self._mark = (number, time)
+
+    def left(self, total: int | None) -> float | None:
+        """Seconds until the last planned rollout at the usual pace; None where either is unknown."""
+        if total is None or self.usual is None or self.trained is None:
+            return None
+        return max(0, total - 1 - self.trained) * self.usual

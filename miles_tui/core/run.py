@@ -1,0 +1,325 @@
+"""The state of one run: the only mutable thing between the log and the screen.
+
+    Record | Fact -> RunState.feed -> series, phase, attempts; rollouts that are known -> Judge -> alerts
+
+One writer: whoever calls `feed`, `finish` and `tick`. Feeding a log at once or piece by piece gives
+the same series and the same alerts at the same rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.attempts import Attempts, Place
+from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.conditions.stalled import is_stalled, stalled_evidence
+from miles_tui.core.judge import Judge
+from miles_tui.core.merge import Merged, Merger, is_train_side
+from miles_tui.core.pace import Pace
+from miles_tui.core.phase import Phase
+from miles_tui.core.records import Fact, FactKind, Item, Record
+from miles_tui.core.rollouts import Rollout, Stage
+from miles_tui.core.series import PAUSED, Series
+from miles_tui.core.signals import SIGNALS
+
+CRASH_SILENCE = 60.0  # seconds without a record after a traceback until it is called a crash
+MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
+"""A metric line's numbers beyond this are no rollout numbers."""
+
+
+@dataclass(slots=True)
+class Change:
+    """What a feed changed: signals by name, and whether alerts, header or other metrics did."""
+
+    signals: set[str] = field(default_factory=set)
+    metrics: bool = False
+    alerts: bool = False
+    header: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.signals or self.metrics or self.alerts or self.header)
+
+
+class RunState:
+    """Series, phase, attempts and alerts of one run.
+
+    `window` is how many rollouts a mean covers (5 or more), `capacity` how many values a signal
+    keeps, `most_metrics` how many distinct metrics are kept at all (a log can invent millions).
+    """
+
+    def __init__(self, judge: Judge, *, window: int = 5, capacity: int = 4096, most_metrics: int = 1000) -> None:
+        self.judge = judge
+        self.window = max(5, window)
+        self.capacity = capacity
+        self.most_metrics = most_metrics
+        self.signals: dict[str, Series] = {s.name: Series(capacity) for s in SIGNALS}
+        self.metrics: dict[str, Series] = {}
+        self.metrics_left_out = 0
+        self.log_names: dict[str, str] = {}
+        self.args: dict[str, str] = {}
+        self.phase = Phase()
+        self.pace = Pace()
+        self.attempt = 1
+        self.records = 0
+        self.ended = ""  # "", "finished" or "crashed"
+        self._merger = Merger()
+        self._attempts = Attempts()
+        self._trouble: Fact | None = None
+        self._paused = False
+        self._heard: float | None = None  # arrival of the newest record, the caller's clock
+        self._alerts_before: object = None
+
+    # -- what others read ------------------------------------------------------------------
+
+    @property
+    def alerts(self) -> list[Alert]:
+        """All alerts in the order raised."""
+        return self.judge.alerts
+
+    @property
+    def firing(self) -> list[Alert]:
+        """Alerts above a notice that are not resolved, worst first."""
+        open_ = [a for a in self.alerts if a.state is not AlertState.RESOLVED and a.severity is not Severity.NOTICE]
+        return sorted(open_, key=lambda a: a.severity is not Severity.CRITICAL)
+
+    @property
+    def updates_per_rollout(self) -> int | None:
+        """k, or None while it is unknown."""
+        return self._merger.planned
+
+    @property
+    def total(self) -> int | None:
+        """The planned number of rollouts (an id bound: ids run to `total - 1`), where it was printed."""
+        value = self.args.get("num_rollout", "")
+        return int(value) if value.isdigit() and int(value) > 0 else None
+
+    @property
+    def learning(self) -> tuple[int, int] | None:
+        """(rollouts learned from, rollouts needed) while some rule still learns; None when all can speak."""
+        states = [r for r in self.judge.states.values() if r.state is State.LEARNING and r.of]
+        slowest = max(states, key=lambda r: r.of - r.count, default=None)
+        return (slowest.count, slowest.of) if slowest else None
+
+    def verdict(self) -> str:
+        """One word or two: healthy, watching, learning, n alerts, stalled, crashed, finished, waiting."""
+        if not self.records:
+            return "waiting"
+        open_ = {a.condition for a in self.firing}
+        for word in ("crashed", "stalled"):
+            if word in open_:
+                return word
+        if self.firing:
+            return f"{len(self.firing)} alert{'s' if len(self.firing) > 1 else ''}"
+        if self.ended:
+            return self.ended
+        states = {r.state for r in self.judge.states.values()}
+        if State.PENDING in states or State.RECOVERING in states:
+            return "watching"
+        return "learning" if self.learning else "healthy"
+
+    # -- what changes it -------------------------------------------------------------------
+
+    def feed(self, items: Iterable[Item], now: float | None = None) -> Change:
+        """Take what the log says, in its order. `now` is the caller's clock in seconds (live only)."""
+        change = Change()
+        for item in items:
+            if isinstance(item, Record):
+                if 0 <= item.number < MOST_NUMBER:
+                    self._take_record(item, change)
+                    self._heard = now
+            else:
+                self._take_fact(item, change)
+        self._note_alerts(change)
+        return change
+
+    def finish(self) -> Change:
+        """The log is at its end and nobody writes to it: what stands there is all there is."""
+        change = Change(header=True)
+        self._judge(self._merger.close_all())
+        if self._trouble is not None and not self.ended:
+            self._crash()
+        self._check_stalled(self.pace.clock)
+        self._note_alerts(change)
+        return change
+
+    def tick(self, now: float) -> Change:
+        """Time went by (the caller's clock, seconds): is the run stalled, was the traceback its end?"""
+        change = Change()
+        if self._heard is None:
+            self._heard = now if self.records else None
+        if self._heard is None or self.ended:
+            return change
+        silence = now - self._heard
+        if self._trouble is not None and silence >= CRASH_SILENCE:
+            self._crash()
+            change.header = True
+        elif self.pace.last is not None:
+            self._check_stalled(self.pace.last + silence)
+        self._note_alerts(change)
+        change.header |= change.alerts
+        return change
+
+    # -- records ---------------------------------------------------------------------------
+
+    def _take_record(self, record: Record, change: Change) -> None:
+        train_side = is_train_side(record)
+        place = self._attempts.place(record, train_side)
+        if place is Place.REPLAY:
+            return
+        if place is Place.RESTART:
+            self._restart(record)
+        self._end_silence(record)
+        self.records += 1
+        merged = self._merger.take(record)
+        if merged.forget_from is not None:
+            for series in (*self.signals.values(), *self.metrics.values()):
+                series.forget_from(merged.forget_from)
+        if self._paused and record.kind != "eval":
+            merged.rollout.paused, self._paused = True, False
+        self._store(merged, record, change)
+        self.phase.see_record(record, train_side)
+        if record.kind != "eval":
+            self.pace.see(record, merged.rollout.number, train_side)
+        self._judge(merged.ready)
+        total = self.total
+        if total is not None and train_side and merged.rollout.number >= total - 1 and record.kind == "perf":
+            self.ended = "finished"
+        change.header = True
+
+    def _store(self, merged: Merged, record: Record, change: Change) -> None:
+        number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
+        for name, value in merged.signals.items():
+            self.signals[name].set(number, value, flags)
+            change.signals.add(name)
+        if merged.signals:
+            self._name_signals(record, merged)
+        for name, value in merged.metrics.items():
+            series = self.metrics.get(name)
+            if series is None:
+                if len(self.metrics) >= self.most_metrics:
+                    self.metrics_left_out += 1
+                    continue
+                series = self.metrics[name] = Series(self.capacity)
+                series.attempt = self.attempt
+            series.set(number, value, flags)
+            change.metrics = True
+
+    def _name_signals(self, record: Record, merged: Merged) -> None:
+        for signal in SIGNALS:
+            if signal.name in merged.signals:
+                found = next((n for n in signal.log_names if n in record.metrics), None)
+                suffixed = (n for n in record.metrics for known in signal.log_names if n.endswith(f"/{known}"))
+                self.log_names[signal.name] = found or next(suffixed, signal.log_names[0])
+
+    def _judge(self, ready: list[tuple[Stage, Rollout]]) -> None:
+        for stage, rollout in ready:
+            if stage is Stage.SAMPLED:
+                self.judge.sampled(rollout)
+            else:
+                self.judge.trained(rollout)
+
+    # -- attempts, crashes, silence --------------------------------------------------------
+
+    def _restart(self, record: Record) -> None:
+        self._judge(self._merger.restart())
+        at = self._merger.rollout_of(record)
+        if self._trouble is not None and self.ended != "crashed":
+            self._crash()
+        before = self.pace.number
+        self.attempt += 1
+        self.ended = ""
+        self._trouble = None
+        for series in (*self.signals.values(), *self.metrics.values()):
+            series.restart(at)
+        self.pace.restart(at)
+        evidence = f"attempt {self.attempt} begins at rollout {at}" + (
+            f"; the one before had reached {before}" if before is not None else ""
+        )
+        self.judge.restarted(at, record.time, evidence)
+        self.judge.clear("crashed", at, record.time)
+
+    def _end_silence(self, record: Record) -> None:
+        """A record came: text that looked like an error was none, a stall is over."""
+        self._trouble = None
+        number = self._merger.rollout_of(record)
+        if self.ended == "crashed":
+            self.ended = ""
+            self.judge.clear("crashed", number, record.time)
+        if record.time is not None and record.kind != "eval":
+            self._check_stalled(record.time)
+        self.judge.clear("stalled", number, record.time)
+
+    def _check_stalled(self, clock: float | None) -> None:
+        last, usual = self.pace.last, self.pace.usual
+        if clock is None or last is None or self.ended:
+            return
+        if is_stalled(clock - last, usual):
+            evidence = stalled_evidence(clock - last, usual, self.pace.said, self.phase.open_timer)
+            self.judge.raise_("stalled", self.pace.number, clock, evidence)
+
+    def _crash(self) -> None:
+        trouble, self.ended = self._trouble, "crashed"
+        where = "" if self.pace.number is None else f"after {self.pace.said}: "
+        said = trouble.text if trouble else "the job failed"
+        time = trouble.time if trouble else self.pace.clock
+        self.judge.raise_("crashed", self.pace.number, time, where + said)
+
+    # -- facts -----------------------------------------------------------------------------
+
+    def _take_fact(self, fact: Fact, change: Change) -> None:
+        if fact.time is not None:
+            self.pace.tell(fact.time)
+        self._attempts.note(fact)
+        match fact.kind:
+            case FactKind.ARGS:
+                self.args.update(fact.data)
+                self._plan()
+                change.header = True
+            case FactKind.TROUBLE:
+                if self.ended != "finished" and not self._is_weaker(fact):
+                    self._trouble = fact
+            case FactKind.JOB_FAILED:
+                if self.ended != "crashed":
+                    self._crash()
+                change.header = True
+            case FactKind.JOB_DONE:
+                self.ended = self.ended or "finished"
+                change.header = True
+            case FactKind.SECRET:
+                self.judge.raise_("secret-in-log", self.pace.number, fact.time, fact.text)
+            case FactKind.MESSAGE:
+                self.judge.raise_("known-message", self.pace.number, fact.time, fact.text)
+            case FactKind.PAUSE:
+                self._paused = True
+            case _:
+                change.header |= self.phase.see_fact(fact)
+
+    def _is_weaker(self, fact: Fact) -> bool:
+        """A worker's traceback does not hide the driver's own last word."""
+        driver = self._trouble is not None and self._trouble.data.get("driver") == "1"
+        return driver and fact.data.get("driver") != "1"
+
+    def _plan(self) -> None:
+        """k from the printed arguments, until the lines themselves have told it."""
+        if self._merger.learned:
+            return
+        given = self.args.get("num_steps_per_rollout", "")
+        if given.isdigit() and int(given) > 0:
+            self._merger.planned = int(given)
+            return
+        names = ("rollout_batch_size", "n_samples_per_prompt", "global_batch_size")
+        try:
+            prompts, samples, batch = (int(self.args[name]) for name in names)
+        except (KeyError, ValueError):
+            return
+        if batch > 0 and prompts * samples >= batch:
+            self._merger.planned = prompts * samples // batch
+
+    def _note_alerts(self, change: Change) -> None:
+        now = [(a.condition, a.state, a.severity, a.count, a.evidence) for a in self.alerts[-64:]]
+        shown = (len(self.alerts), now, list(self.judge.states.values()))
+        if shown != self._alerts_before:
+            self._alerts_before = shown
+            change.alerts = change.header = True
