@@ -57,9 +57,9 @@ class Rule(Protocol):
     """A condition's test on a stream of rollouts; it keeps its own state and never looks ahead."""
 
     condition: Condition
-    stage: Stage
+    stages: tuple[Stage, ...]  # when it is asked; a rule of two stages is asked twice a rollout
 
-    def judge(self, rollout: Rollout) -> Reading:
+    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """The state after this rollout. A missing value moves nothing, and resolves nothing."""
         ...
 

@@ -1,0 +1,211 @@
+"""`miles-tui check`: one log read to its end, judged as the dashboard would have, as JSON or text."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.judge import Judge
+from miles_tui.core.profile import Profile
+from miles_tui.core.reader import Reader
+from miles_tui.core.run import RunState
+from miles_tui.core.signals import SIGNALS, Signal
+from miles_tui.core.text import number
+from miles_tui.export import plain_number
+from miles_tui.ingest.follow import read_all
+from miles_tui.ingest.logs import age_seconds, why_empty
+
+# A file that was written to less than this long ago, or than three usual rollouts, is a live log.
+LIVE_SECONDS = 120.0
+
+Number = float | int | str | None  # NaN and infinities are the strings "nan", "inf", "-inf"
+RunWord = Literal["running", "finished", "stalled", "crashed", "unknown"]
+
+
+class SignalReport(BaseModel):
+    """One signal at the end of the log."""
+
+    log_name: str = Field(description="the name in the log that it came from")
+    last: Number = Field(description="its value in the newest rollout")
+    mean5: Number = Field(description="the mean of the newest five rollouts (or the window that was asked for)")
+    min: Number
+    max: Number
+    swing: Number = Field(description="the largest change from one rollout to the next")
+    count: int = Field(description="rollouts with a value")
+    state: str = Field(description="learning, ok, pending, firing, recovering, missing or constant")
+
+
+class AlertReport(BaseModel):
+    """One onset of a condition."""
+
+    condition: str
+    raised_step: int | None = Field(description="the rollout with whose data it was raised; null before the first")
+    resolved_step: int | None
+    severity: str
+    signals: list[str]
+    state: str
+    attempt: int
+    evidence: str
+    likely_cause: str
+    first_check: str
+
+
+class Report(BaseModel):
+    """What `check --format json` prints of one log."""
+
+    log: str
+    rollouts: int
+    last_rollout: int | None
+    updates_per_rollout: int | None
+    attempts: int
+    state: RunWord
+    verdict: str
+    profile: str | None = None
+    signals: dict[str, SignalReport]
+    alerts: list[AlertReport]
+    records: int = Field(exclude=True)
+    why_empty: str = Field(default="", exclude=True)
+    planned: int | None = Field(default=None, exclude=True)
+
+    @property
+    def exit_status(self) -> int:
+        """0 nothing above a notice fires at the end, 1 something does, 3 no Miles metric."""
+        if not self.records:
+            return 3
+        return int(any(a.state != "resolved" and a.severity != "notice" for a in self.alerts))
+
+    def to_json(self) -> str:
+        """One line."""
+        return self.model_dump_json()
+
+    def to_text(self) -> str:
+        """For a person: the verdict, the eight signals, what fires and what fired."""
+        of = f" of {self.planned}" if self.planned else ""
+        at = "no rollout yet" if self.last_rollout is None else f"rollout {self.last_rollout}{of}"
+        attempt = f", attempt {self.attempts}" if self.attempts > 1 else ""
+        lines = [f"{self.log}: {self.verdict} ({at}{attempt}, {self.state})"]
+        if not self.records:
+            return lines[0]
+        lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
+        for name, s in self.signals.items():
+            cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
+            lines.append(f"  {name:17}{cells}  {s.state}")
+        for alert in sorted(self.alerts, key=lambda a: a.state == "resolved"):
+            lines += ["", *_alert_lines(alert)]
+        return "\n".join(lines)
+
+
+def judge_log(log: Path, name: str, profile: Profile | None = None) -> Report:
+    """Read a log to its end and judge it. `name` is the log as the person gave it.
+
+    Raises UnreadableLog. The same code path as the dashboard's: Reader, RunState, Judge.
+    """
+    reader, run = Reader(pause=profile.pause_pattern if profile else None), RunState(Judge(profile))
+    for chunk in read_all(log):
+        run.feed(reader.feed(chunk))
+    run.feed(reader.finish())
+    age = age_seconds(log, time.time())
+    live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
+    run.finish()
+    return report_of(run, name, live=live, why=why_empty(log) if not run.records else "")
+
+
+def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
+    """The state of a run as a report."""
+    return Report(
+        log=name,
+        rollouts=run.pace.count,
+        last_rollout=run.pace.number,
+        updates_per_rollout=run.updates_per_rollout,
+        attempts=run.attempt if run.records else 0,
+        state=_state(run, live),
+        verdict=run.verdict(),
+        profile=run.judge.profile.name if run.judge.profile else None,
+        signals={s.name: _signal(run, s) for s in SIGNALS},
+        alerts=[_alert(a) for a in run.alerts],
+        records=run.records,
+        why_empty=why,
+        planned=run.total,
+    )
+
+
+def _state(run: RunState, live: bool) -> RunWord:
+    if run.ended == "crashed":
+        return "crashed"
+    if run.ended == "finished":
+        return "finished"
+    if any(a.condition == "stalled" and a.state is not AlertState.RESOLVED for a in run.alerts):
+        return "stalled"
+    return "running" if live else "unknown"
+
+
+def _signal(run: RunState, signal: Signal) -> SignalReport:
+    series = run.signals[signal.name]
+    last, extent, mean = series.last, series.extent, series.mean(run.window)
+    finite = math.isfinite(extent.low)
+    return SignalReport(
+        log_name=run.log_names.get(signal.name, signal.log_names[0]),
+        last=plain_number(last.value) if last else None,
+        mean5=mean,
+        min=extent.low if finite else None,
+        max=extent.high if finite else None,
+        swing=extent.swing if extent.count > 1 else None,
+        count=extent.count,
+        state=signal_state(run, signal.name),
+    )
+
+
+ORDER = (State.FIRING, State.RECOVERING, State.PENDING, State.LEARNING)
+
+
+def signal_state(run: RunState, name: str) -> str:
+    """The state of a signal: the most serious word of the conditions that read it."""
+    if run.signals[name].last is None:
+        return "missing"
+    said = {reading.state for reading in run.judge.readings_of(name)}
+    return next((state.value for state in ORDER if state in said), State.OK.value)
+
+
+def _alert(alert: Alert) -> AlertReport:
+    return AlertReport(
+        condition=alert.condition,
+        raised_step=alert.raised_step,
+        resolved_step=alert.resolved_step,
+        severity=alert.severity,
+        signals=list(alert.signals),
+        state=alert.state,
+        attempt=alert.attempt,
+        evidence=alert.evidence,
+        likely_cause=alert.likely_cause,
+        first_check=alert.first_check,
+    )
+
+
+def _alert_lines(alert: AlertReport) -> list[str]:
+    mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "!", "notice": "i"}[alert.severity]
+    since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
+    if alert.state == "resolved" and alert.resolved_step is not None:
+        since = f"rollout {alert.raised_step} to {alert.resolved_step}, resolved"
+    lines = [f"  {mark} {alert.condition} ({alert.severity}), {since}", f"      {alert.evidence}"]
+    if alert.state != "resolved":
+        lines += [f"      likely cause: {alert.likely_cause}", f"      first check:  {alert.first_check}"]
+    return lines
+
+
+def _cell(value: Number) -> str:
+    return "–" if value is None else (value if isinstance(value, str) else number(value))
+
+
+def clock(seconds: float | None) -> str:
+    """The log's clock time, HH:MM:SS."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%H:%M:%S")
+
+
+__all__ = ["Report", "Severity", "clock", "judge_log", "report_of", "signal_state"]
