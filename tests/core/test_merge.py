@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from miles_tui.core.merge import MOST_OPEN, Merger, is_train_side
+from miles_tui.core.records import Record, Source
+from miles_tui.core.rollouts import Stage
+
+TRAINER = Source("MegatronTrainRayActor", "2")
+CRITIC = Source("MegatronTrainRayActor", "8")
+
+
+def sampled(n: int, **more: float) -> Record:
+    return Record(
+        "perf", n, {"rollout/response_len/mean": 10.5, "rollout/truncated_ratio": 0.1, "perf/rollout_time": 9.0}
+    )
+
+
+def scored(n: int) -> Record:
+    return Record("rollout", n, {"rollout/response_lengths": 10.0, "rollout/raw_reward": 0.5}, source=TRAINER)
+
+
+def step(n: int, gap: float = 0.01, grad: float = 1.0, source: Source = TRAINER) -> Record:
+    metrics = {"train/train_rollout_logprob_abs_diff": gap, "train/grad_norm": grad, "train/pg_clipfrac": 0.0}
+    return Record("step", n, metrics, source=source)
+
+
+def trained(n: int) -> Record:
+    return Record("perf", n, {"perf/train_time": 5.0, "perf/step_time": 6.0}, source=TRAINER)
+
+
+def stages(merger: Merger, *records: Record) -> list[tuple[str, int]]:
+    return [(stage.name, r.number) for record in records for stage, r in merger.take(record).ready]
+
+
+def test_the_two_perf_lines_of_a_rollout_merge() -> None:
+    merger = Merger()
+    for record in (sampled(0), scored(0), step(0), trained(0)):
+        rollout = merger.take(record).rollout
+    assert {"perf/rollout_time", "perf/train_time", "rollout/raw_reward", "train/grad_norm"} <= set(rollout.metrics)
+    assert rollout.number == 0
+
+
+def test_each_rollout_reaches_each_stage_once() -> None:
+    merger = Merger()
+    records = [r for n in range(3) for r in (sampled(n), scored(n), step(n), step(n), trained(n))]
+    assert stages(merger, *records) == [(s, n) for n in range(3) for s in ("SAMPLED", "TRAINED")]
+    assert merger.close_all() == []
+
+
+def test_the_manual_name_beats_a_sibling_whichever_comes_first() -> None:
+    merger = Merger()
+    assert merger.take(sampled(0)).signals["answer length"] == 10.5
+    assert merger.take(scored(0)).signals["answer length"] == 10.0
+    merger.take(sampled(0))
+    assert merger.take(sampled(0)).rollout.values["answer length"] == 10.0
+
+
+def test_k_is_learned_from_the_lines_and_updates_are_averaged() -> None:
+    merger = Merger()
+    for record in (sampled(0), scored(0), step(0, 0.01), step(1, 0.03), trained(0)):
+        merged = merger.take(record)
+    assert merger.planned == 2
+    assert merged.rollout.updates == 2
+    assert merged.rollout.values["gap"] == 0.02
+    assert merged.rollout.metrics["train/train_rollout_logprob_abs_diff"] == 0.02
+    assert merged.rollout.first["train/train_rollout_logprob_abs_diff"] == 0.01
+    assert merger.take(scored(1)).rollout.number == 1
+    assert merger.take(step(2)).rollout.number == 1
+
+
+def test_k_is_learned_without_train_side_perf_lines() -> None:
+    merger = Merger()
+    stages(merger, scored(0), step(0), step(1), step(2), scored(1))
+    assert merger.planned == 3
+
+
+def test_with_k_known_the_last_update_closes_the_rollout() -> None:
+    merger = Merger()
+    merger.planned = 2
+    assert stages(merger, sampled(0), scored(0), step(0)) == [("SAMPLED", 0)]
+    assert stages(merger, step(1)) == [("TRAINED", 0)]
+
+
+def test_async_order_closes_nothing_early() -> None:
+    merger = Merger()
+    seen = stages(
+        merger, sampled(0), scored(0), sampled(1), step(0), trained(0), scored(1), sampled(2), step(1), trained(1)
+    )
+    assert seen == [("SAMPLED", 0), ("TRAINED", 0), ("SAMPLED", 1), ("TRAINED", 1)]
+
+
+def test_a_critic_neither_sets_signals_nor_closes() -> None:
+    merger = Merger()
+    merger.planned = 1
+    critic = Record("critic-step", 0, {"train/critic-grad_norm": 4.0, "train/step": 0}, source=CRITIC)
+    stages(merger, sampled(0), scored(0), critic)
+    assert stages(merger, step(0, grad=1.0)) == [("TRAINED", 0)]
+    merged = merger.take(step(0, grad=4.5, source=CRITIC))
+    assert merged.signals == {}
+    assert merged.rollout.values["gradient norm"] == 1.0
+    assert "train/critic-grad_norm" in merged.rollout.metrics
+
+
+def test_a_failed_try_of_a_fault_tolerant_trainer_is_not_the_end_of_the_rollout() -> None:
+    merger = Merger()
+    stages(merger, scored(2), step(2), trained(2))
+    assert stages(merger, scored(3), trained(3), scored(3)) == [("SAMPLED", 3)]
+    assert stages(merger, step(3), trained(3)) == [("TRAINED", 3)]
+
+
+def test_a_guessed_rollout_number_is_taken_back() -> None:
+    merger = Merger()
+    assert [merger.take(step(n)).rollout.number for n in (41, 42, 43)] == [41, 42, 43]
+    merged = merger.take(trained(10))
+    assert merged.forget_from == 11
+    assert merger.take(scored(11)).rollout.number == 11
+    assert merger.take(step(44)).rollout.number == 11
+
+
+def test_a_lost_rollout_line_does_not_glue_two_rollouts() -> None:
+    merger = Merger()
+    stages(merger, scored(0), step(0), trained(0), scored(1), step(1), trained(1))
+    assert merger.take(step(2)).rollout.number == 2
+
+
+def test_namespaced_metrics_fill_the_signals_of_the_first_model_only() -> None:
+    merger = Merger()
+    first = merger.take(Record("step", 0, {"alpha/train/grad_norm": 1.5}))
+    second = merger.take(Record("step", 0, {"beta/train/grad_norm": 7.0}))
+    assert first.signals == {"gradient norm": 1.5}
+    assert second.signals == {}
+    assert second.rollout.metrics == {"alpha/train/grad_norm": 1.5, "beta/train/grad_norm": 7.0}
+
+
+def test_open_rollouts_are_bounded() -> None:
+    merger = Merger()
+    for n in range(0, 4000, 2):
+        merger.take(Record("multi_turn", n, {"multi_turn/x": 1.0}))
+    assert len(merger._open) <= MOST_OPEN + 1
+
+
+def test_the_side_of_a_perf_line_is_told_by_its_keys() -> None:
+    assert not is_train_side(sampled(0))
+    assert is_train_side(trained(0))
+    assert is_train_side(Record("perf", 0, {"alpha/perf/train_time": 1.0}))
+
+
+def test_stage_order_is_sampled_then_trained() -> None:
+    assert Stage.SAMPLED.value < Stage.TRAINED.value

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miles_tui.core.series import DEAD, Series
+
+VALUES = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=200)
+
+
+def filled(values: list[float], capacity: int = 64) -> Series:
+    series = Series(capacity)
+    for rollout, value in enumerate(values):
+        series.set(rollout, value)
+    return series
+
+
+@given(VALUES)
+def test_extent_speaks_of_all_values_although_only_some_are_kept(values: list[float]) -> None:
+    series = filled(values, capacity=16)
+    finite = [v for v in values if math.isfinite(v)]
+    extent = series.extent
+    assert extent.count == len(values)
+    assert len(series) <= 18
+    if finite:
+        assert (extent.low, extent.high) == (min(finite), max(finite))
+        assert extent.swing == max((abs(b - a) for a, b in zip(finite, finite[1:], strict=False)), default=0.0)
+    else:
+        assert extent.low == math.inf
+
+
+@given(VALUES, st.integers(5, 9))
+def test_mean_is_of_the_newest_and_needs_a_whole_window(values: list[float], window: int) -> None:
+    mean = filled(values, 512).mean(window)
+    finite = [v for v in values[-window:] if math.isfinite(v)]
+    if len(values) < window or not finite:
+        assert mean is None
+    else:
+        assert mean == pytest.approx(sum(finite) / len(finite))
+
+
+def test_a_value_of_the_same_rollout_replaces_the_one_before() -> None:
+    series = filled([1.0, 2.0, 9.0])
+    series.set(2, 3.0)
+    assert [p.value for p in series.points()] == [1.0, 2.0, 3.0]
+    assert series.extent.high == 3.0
+
+
+def test_a_late_value_finds_its_place() -> None:
+    series = Series(64)
+    for rollout in (0, 1, 3, 4):
+        series.set(rollout, float(rollout))
+    series.set(2, 20.0)
+    series.set(0, -5.0)
+    assert [(p.rollout, p.value) for p in series.points()] == [(0, -5.0), (1, 1.0), (2, 20.0), (3, 3.0), (4, 4.0)]
+    assert (series.extent.low, series.extent.high, series.extent.swing) == (-5.0, 20.0, 19.0)
+
+
+def test_a_restart_kills_what_it_overtakes() -> None:
+    series = filled([0.0, 1.0, 2.0, 99.0])
+    series.restart(2)
+    series.set(2, 2.5)
+    series.set(3, 3.5)
+    assert [(p.rollout, p.value, bool(p.flags & DEAD), p.attempt) for p in series.points()] == [
+        (0, 0.0, False, 1), (1, 1.0, False, 1), (2, 2.0, True, 1), (3, 99.0, True, 1), (2, 2.5, False, 2), (3, 3.5, False, 2),
+    ]  # fmt: skip
+    assert series.extent.high == 3.5
+    assert series.extent.count == 4
+    assert series.last is not None
+    assert series.last.value == 3.5
+    assert series.mean(4) == pytest.approx((0 + 1 + 2.5 + 3.5) / 4)
+
+
+def test_means_line_up_with_their_rollouts() -> None:
+    assert filled([float(i) for i in range(7)]).means(5) == [(4, 2.0), (5, 3.0), (6, 4.0)]
+
+
+def test_a_wrong_guess_is_forgotten() -> None:
+    series = filled([1.0, 2.0, 50.0])
+    series.forget_from(2)
+    assert series.extent.high == 2.0
+    assert len(series) == 2
+
+
+def test_a_series_is_bounded() -> None:
+    series = filled([float(i % 7) for i in range(10_000)], capacity=100)
+    assert 100 <= len(series) <= 112
+    assert series.extent.count == 10_000
+    with pytest.raises(ValueError, match="at least 16"):
+        Series(3)
