@@ -1,0 +1,250 @@
+"""The command line as a person and a script meet it: a process, its output and its exit status."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "sample_logs"
+
+
+def run(
+    *argv: str, cwd: Path | None = None, stdin: bytes = b"", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "miles_tui", *argv],
+        capture_output=True, cwd=cwd, input=stdin, env={**os.environ, **environment}, check=False, timeout=60,
+    )  # fmt: skip
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def one_clear_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("miles-tui: ")
+    return lines[0]
+
+
+# What each recorded log must raise above a notice, and the rollouts at which it may be raised.
+RAISED = {
+    "plain-seed1": {}, "plain-seed2": {}, "plain-seed3": {}, "four-updates": {}, "resume": {},
+    "gap-jump": {"gap-jump": range(21, 24)},
+    "grad-growth": {"grad-norm-growth": range(18, 33)},
+    "talks-longer": {"reward-down-length-up": range(22, 32)},
+    "clipped": {"clipped-on-policy": range(26, 27)},
+    "slow-engine": {"rollout-slowdown": range(20, 30)},
+    "nan": {"not-finite": range(30, 31)},
+    "crash": {"crashed": range(16, 18)},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, dict]:
+    done = run("check", "--format", "json", *(str(LOGS / f"{name}.log") for name in RAISED))
+    assert done.returncode == 1, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [Path(row["log"]).stem for row in rows] == list(RAISED)
+    return {Path(row["log"]).stem: row for row in rows}
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_recorded_logs_raise_what_they_must_and_nothing_else(reports: dict[str, dict], name: str) -> None:
+    alerts = [a for a in reports[name]["alerts"] if a["severity"] != "notice"]
+    assert {a["condition"] for a in alerts} == set(RAISED[name])
+    for alert in alerts:
+        assert alert["raised_step"] in RAISED[name][alert["condition"]], alert
+        assert alert["evidence"]
+        assert alert["likely_cause"]
+        assert alert["first_check"]
+
+
+def test_the_shape_of_the_report(reports: dict[str, dict]) -> None:
+    plain = reports["plain-seed1"]
+    assert plain["rollouts"] == 48
+    assert plain["last_rollout"] == 47
+    assert plain["updates_per_rollout"] == 1
+    assert plain["attempts"] == 1
+    assert plain["state"] == "finished"
+    assert list(plain["signals"]) == [
+        "reward", "answer length", "cut share", "gap", "KL to the engine", "gradient norm", "clip fraction", "rollout time",
+    ]  # fmt: skip
+    reward = plain["signals"]["reward"]
+    assert reward["log_name"] == "rollout/raw_reward"
+    assert reward["count"] == 48
+    assert reward["min"] <= reward["mean5"] <= reward["max"]
+    assert reports["four-updates"]["updates_per_rollout"] == 4
+    assert reports["crash"]["state"] == "crashed"
+    assert reports["resume"]["signals"]["gap"]["count"] == 25
+
+
+def test_exit_statuses() -> None:
+    assert run("check", str(LOGS / "plain-seed1.log")).returncode == 0
+    assert run("check", str(LOGS / "gap-jump.log")).returncode == 1
+
+
+def test_export_gives_each_metric_line_as_printed() -> None:
+    done = run("export", str(LOGS / "plain-seed1.log"))
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0
+    assert [(r["kind"], r["step"]) for r in rows[:4]] == [("perf", 0), ("rollout", 0), ("step", 0), ("perf", 0)]
+    assert rows[0]["time"] == "2026-10-15T16:01:02.216"
+    assert rows[0]["attempt"] == 1
+    table = list(csv.reader(io.StringIO(run("export", "--format", "csv", str(LOGS / "plain-seed1.log")).stdout)))
+    assert table[0] == ["kind", "step", "attempt", "time", "metric", "value"]
+    assert len(table) - 1 == sum(len(r["metrics"]) for r in rows)
+
+
+def test_not_a_number_is_a_string_in_export(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("step 3: {'train/loss': nan, 'train/grad_norm': -inf, 'train/x': inf}\n")
+    (row,) = [json.loads(line) for line in run("export", str(log)).stdout.splitlines()]
+    assert row["metrics"] == {"train/loss": "nan", "train/grad_norm": "-inf", "train/x": "inf"}
+    assert row["time"] is None
+
+
+def test_standard_input() -> None:
+    done = run("check", "--format", "json", "-", stdin=(LOGS / "gap-jump.log").read_bytes())
+    assert json.loads(done.stdout)["rollouts"] == 48
+    assert done.returncode == 1
+
+
+def test_output_that_is_no_terminal_gets_the_text_of_check() -> None:
+    bare, checked = run(str(LOGS / "gap-jump.log")), run("check", str(LOGS / "gap-jump.log"))
+    assert bare.stdout == checked.stdout
+    assert "gap-jump" in bare.stdout
+    assert "\x1b" not in bare.stdout
+
+
+def test_alone_it_opens_the_newest_log_here(tmp_path: Path) -> None:
+    assert "no Miles log" in one_clear_line(run(cwd=tmp_path))
+    (tmp_path / "old.log").write_bytes((LOGS / "plain-seed1.log").read_bytes())
+    os.utime(tmp_path / "old.log", (1, 1))
+    (tmp_path / "new.log").write_bytes((LOGS / "gap-jump.log").read_bytes())
+    assert "new.log" in run(cwd=tmp_path).stdout
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    done = run("check", str(tmp_path / "nowhere.log"))
+    assert done.returncode == 2
+    assert "nowhere.log" in one_clear_line(done)
+
+
+def test_a_folder_without_a_log(tmp_path: Path) -> None:
+    done = run("check", str(tmp_path))
+    assert done.returncode == 2
+    one_clear_line(done)
+
+
+def test_a_binary_file(tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(bytes(range(256)) * 2000)
+    done = run("check", str(tmp_path / "x.bin"))
+    assert done.returncode in (2, 3)
+    assert "binary" in one_clear_line(done)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    log = tmp_path / "secret.log"
+    log.write_text("step 0: {'train/loss': 1.0}\n")
+    log.chmod(0)
+    done = run("check", str(log))
+    assert done.returncode == 2
+    assert "secret.log" in one_clear_line(done)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("------------------------ arguments ------------------------\n  num_rollout ....... 48\n"
+         "-------------------- end of arguments ---------------------\n"
+         + '(SGLangEngine pid=1) [2026-10-15 16:00:00] INFO:  127.0.0.1:4 - "POST /generate HTTP/1.1" 200 OK\n' * 50, "2>&1"),
+        ('{"level": "info", "data": {"loss": 0.5}, "step": 3}\n' * 50, "JSON"),
+        ("step:1 - actor/pg_loss:0.01 - critic/score/mean:0.5\n" * 50, "another framework"),
+        ("", "empty"),
+    ],
+    ids=["stdout-only", "json", "another-framework", "empty"],
+)  # fmt: skip
+def test_a_log_without_a_metric_says_the_usual_cause(tmp_path: Path, text: str, says: str) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(text)
+    done = run("check", str(log))
+    assert done.returncode == 3
+    assert says.lower() in one_clear_line(done).lower()
+    assert run("export", str(log)).returncode == 3
+
+
+def test_an_unknown_option_names_the_nearest() -> None:
+    done = run("check", "--formt", "json", "x.log")
+    assert done.returncode == 2
+    assert "--format" in one_clear_line(done)
+    assert run("check", "--format", "yaml", "x.log").returncode == 2
+
+
+def test_help_and_version() -> None:
+    helped = run("--help")
+    assert helped.returncode == 0
+    assert all(word in helped.stdout for word in ("demo", "check", "export", "calibrate", "replay", "explain"))
+    assert run("--version").stdout.startswith("miles-tui ")
+
+
+def test_several_logs_give_the_highest_status(tmp_path: Path) -> None:
+    (tmp_path / "empty.log").write_text("nothing here\n")
+    done = run("check", str(LOGS / "gap-jump.log"), str(tmp_path / "empty.log"), str(LOGS / "plain-seed1.log"))
+    assert done.returncode == 3
+    assert done.stdout.count("rollout 47 of 48") == 2
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{sys.executable} -m miles_tui export {LOGS / 'plain-seed1.log'} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_export_follows_until_it_is_interrupted(tmp_path: Path, number: signal.Signals) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 0: {'train/loss': 1.0}\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "miles_tui", "export", "--follow", str(log)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["step"] == 0
+    with log.open("a") as out:
+        out.write("step 1: {'train/loss': 2.0}\n")
+    assert json.loads(process.stdout.readline())["step"] == 1
+    with log.open("a") as out:
+        out.write("step 2: {'train/loss': 3.0}\n")
+    process.send_signal(number)
+    rest, errors = process.communicate(timeout=10)
+    assert [json.loads(line)["step"] for line in rest.splitlines()] == [2]
+    assert process.returncode in (0, 130, 143)
+    assert errors == b""
+
+
+def test_check_is_quick() -> None:
+    """Under half a second: measured against the start of a bare interpreter, because machines are noisy."""
+
+    def seconds(command: list[str]) -> float:
+        times = []
+        for _ in range(3):
+            begin = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=False)
+            times.append(time.perf_counter() - begin)
+        return min(times)
+
+    bare = seconds([sys.executable, "-c", "import pydantic"])
+    assert seconds([sys.executable, "-m", "miles_tui", "check", str(LOGS / "plain-seed1.log")]) < bare + 0.5
