@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -90,8 +91,7 @@ class Terminal:
         ):
             if query in data:
                 self.process.write(answer)
-        try:
+        # A sequence that pyte does not know leaves the screen as it was.
+        with contextlib.suppress(NotImplementedError, IndexError, TypeError, KeyError, ValueError):
             self._stream.feed(data)
-        except (NotImplementedError, IndexError, TypeError, KeyError, ValueError):
-            pass  # a sequence that pyte does not know: the screen stays as it was
         return bool(data)

@@ -9,12 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from terminal import Terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-sys.path.insert(0, str(Path(__file__).parent))
-
-from terminal import Terminal  # noqa: E402
 
 
 def command(mark: str) -> str:
