@@ -1,0 +1,140 @@
+"""Text in cells of a terminal, and times in words. Pure: widths come from Unicode's own tables.
+
+`cells` counts what a terminal shows, not code points: a wide character takes two cells, a combining
+mark none. Times of a log are seconds of its own wall clock (`Record.time`), so no zone is applied.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@lru_cache(maxsize=4096)
+def cell(char: str) -> int:
+    """Cells of one character: 2 for wide ones, 0 for combining marks, controls and format characters."""
+    if " " <= char <= "~":
+        return 1
+    if unicodedata.category(char) in ("Mn", "Me", "Cc", "Cf", "Zl", "Zp"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def cells(text: str) -> int:
+    """How many cells a terminal shows for `text`."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return sum(map(cell, text))
+
+
+def cut(text: str, width: int) -> str:
+    """The longest beginning of `text` that fits `width` cells."""
+    if cells(text) <= width:
+        return text
+    used = 0
+    for i, char in enumerate(text):
+        used += cell(char)
+        if used > width:
+            return text[:i]
+    return text
+
+
+def fit_text(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in at most `width` cells; what is left out is said by `ellipsis` (use `"..."` without UTF-8)."""
+    if cells(text) <= width:
+        return text
+    room = width - cells(ellipsis)
+    return cut(text, room).rstrip() + ellipsis if room > 0 else cut(text, max(width, 0))
+
+
+def fit_path(path: str, width: int, ellipsis: str = "…") -> str:
+    """As `fit_text`, but the end is kept: a file's name says more than its first folders."""
+    if cells(path) <= width:
+        return path
+    room = width - cells(ellipsis)
+    if room <= 0:
+        return cut(path, max(width, 0))
+    return ellipsis + cut(path[::-1], room)[::-1]
+
+
+def pad(text: str, width: int, align: str = "left", ellipsis: str = "…") -> str:
+    """`text` in exactly `width` cells; `align` is `left`, `right` or `centre`."""
+    text = fit_text(text, width, ellipsis)
+    room = max(0, width - cells(text))
+    before = {"left": 0, "right": room, "centre": room // 2}[align]
+    return " " * before + text + " " * (room - before)
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of at most `width` cells, broken at spaces; later ones begin with `indent`. A longer word is cut."""
+    lines: list[str] = []
+    line, empty = "", True  # empty: no word on this line yet
+    for word in text.split():
+        if not empty and cells(line) + 1 + cells(word) > width:
+            lines.append(line)
+            line, empty = indent, True
+        line += word if empty else " " + word
+        empty = False
+        while cells(line) > width and cells(indent) < width:
+            head = cut(line, width) or line[:1]
+            lines.append(head)
+            line = indent + line[len(head) :]
+            empty = line == indent
+    return lines if empty and lines else [*lines, line]
+
+
+def clock(seconds: float, *, exact: bool = False, today: float | None = None) -> str:
+    """A time of the log's wall clock as `16:02` (`16:02:38` when exact).
+
+    With `today` (any time of the day that needs no date, usually the newest one of the log), a time of
+    another day says so: `15 Oct 16:02`. Both are seconds since 1970 of the log's own clock.
+    """
+    day, second = divmod(int(seconds), DAY)
+    text = f"{second // HOUR:02}:{second % HOUR // MINUTE:02}" + (f":{second % MINUTE:02}" if exact else "")
+    if today is not None and int(today) // DAY != day:
+        _, month, number = civil(day)
+        text = f"{number} {MONTHS[month - 1]} {text}"
+    return text
+
+
+def civil(day: int) -> tuple[int, int, int]:
+    """(year, month, day) of a count of days since 1970-01-01, in the proleptic Gregorian calendar.
+
+    `datetime` would do, but ends at the year 9999: a mad time stamp must not end the program.
+    Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+    """
+    day += 719468
+    era, of_era = divmod(day, 146097)
+    year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    month, number = (month + 3 if month < 10 else month - 9), of_year - (153 * month + 2) // 5 + 1
+    return era * 400 + year + (month <= 2), month, number
+
+
+def duration(seconds: float) -> str:
+    """A length of time in at most two units: `0.63 s`, `47.5 s`, `2 min 33 s`, `1 h 05 min`, `3 d 4 h`."""
+    if seconds < 0:
+        return "-" + duration(-seconds)
+    if seconds < 9.995:
+        return f"{seconds:.2f} s"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < HOUR:
+        return f"{whole // MINUTE} min {whole % MINUTE:02} s"
+    if whole < DAY:
+        return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
+    return f"{whole // DAY} d {whole % DAY // HOUR} h"
+
+
+def ago(seconds: float) -> str:
+    """An age in words that change once a minute at most: `under a minute ago`, `4 min ago`, `2 h 05 min ago`."""
+    if seconds < MINUTE:
+        return "under a minute ago"
+    if seconds < HOUR:
+        return f"{int(seconds) // MINUTE} min ago"
+    return f"{duration(seconds)} ago" if seconds >= DAY else f"{duration(seconds - seconds % MINUTE)} ago"
