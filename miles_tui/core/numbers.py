@@ -27,7 +27,7 @@ def number(value: float, digits: int = 3, width: int | None = None) -> str:
         return "0"
     # Rounding first: 99,999.6 is 1.00e5, and 0.00009999 with 2 digits is 0.00010.
     size = abs(float(f"{value:.{max(digits, 1) - 1}e}"))
-    if PLAIN_FROM <= size and round(abs(value)) < PLAIN_BELOW:
+    if size >= PLAIN_FROM and round(abs(value)) < PLAIN_BELOW:
         if float(value).is_integer():
             return str(int(value))
         decimals = max(0, digits - 1 - math.floor(math.log10(size)))
