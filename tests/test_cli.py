@@ -77,7 +77,8 @@ def test_the_shape_of_the_report(reports: dict[str, dict]) -> None:
     assert plain["attempts"] == 1
     assert plain["state"] == "finished"
     assert list(plain["signals"]) == [
-        "reward", "answer length", "cut share", "gap", "KL to the engine", "gradient norm", "clip fraction", "rollout time",
+        "reward", "answer length", "cut share", "gap", "KL to the engine", "gradient norm", "clip fraction",
+        "rollout time",
     ]  # fmt: skip
     reward = plain["signals"]["reward"]
     assert reward["log_name"] == "rollout/raw_reward"
@@ -168,7 +169,7 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
     [
         ("------------------------ arguments ------------------------\n  num_rollout ....... 48\n"
          "-------------------- end of arguments ---------------------\n"
-         + '(SGLangEngine pid=1) [2026-10-15 16:00:00] INFO:  127.0.0.1:4 - "POST /generate HTTP/1.1" 200 OK\n' * 50, "2>&1"),
+         + '(SGLangEngine pid=1) [2026-10-15 16:00:00] INFO: "POST /generate" 200 OK\n' * 50, "2>&1"),
         ('{"level": "info", "data": {"loss": 0.5}, "step": 3}\n' * 50, "JSON"),
         ("step:1 - actor/pg_loss:0.01 - critic/score/mean:0.5\n" * 50, "another framework"),
         ("", "empty"),

@@ -59,6 +59,7 @@ class Pace:
         self._seen = at - 1
         self.number = self.trained = at - 1 if at > 0 else None
         self._mark = None
+        self.last = None  # the time between two attempts is nobody's silence
 
     def _interval(self, number: int, time: float | None) -> None:
         if time is None:

@@ -26,7 +26,7 @@ from miles_tui.core.signals import SIGNALS
 
 CRASH_SILENCE = 60.0  # seconds without a record after a traceback until it is called a crash
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
-"""A metric line's numbers beyond this are no rollout numbers."""
+LEAST_GROWTH = 60.0  # seconds between the last record and the newest line that show that the file still grows
 
 
 @dataclass(slots=True)
@@ -227,6 +227,9 @@ class RunState:
         at = self._merger.rollout_of(record)
         if self._trouble is not None and self.ended != "crashed":
             self._crash()
+        else:
+            self._check_stalled(self.pace.clock)  # what the engines still said after the last record
+        self.judge.clear("stalled", at, record.time)
         before = self.pace.number
         self.attempt += 1
         self.ended = ""
@@ -256,7 +259,8 @@ class RunState:
         if clock is None or last is None or self.ended:
             return
         if is_stalled(clock - last, usual):
-            evidence = stalled_evidence(clock - last, usual, self.pace.said, self.phase.open_timer)
+            grows = self.pace.clock is not None and self.pace.clock - last > LEAST_GROWTH
+            evidence = stalled_evidence(clock - last, usual, self.pace.said, self.phase.open_timer or "", grows)
             self.judge.raise_("stalled", self.pace.number, clock, evidence)
 
     def _crash(self) -> None:
@@ -290,7 +294,9 @@ class RunState:
             case FactKind.SECRET:
                 self.judge.raise_("secret-in-log", self.pace.number, fact.time, fact.text)
             case FactKind.MESSAGE:
-                self.judge.raise_("known-message", self.pace.number, fact.time, fact.text)
+                self.judge.raise_(
+                    "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
+                )
             case FactKind.PAUSE:
                 self._paused = True
             case _:
