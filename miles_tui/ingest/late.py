@@ -1,0 +1,36 @@
+"""Lines that a writer still adds to a rotated file after the new one was begun."""
+
+from __future__ import annotations
+
+from miles_tui.ingest.source import CHUNK, PlainFile
+
+
+class LateLines:
+    """Whole lines from behind what was read of `file`; they are put between lines of the new file.
+
+    `torn`: the text read so far ended inside a line. That line was closed by the cut; its rest is skipped.
+    """
+
+    def __init__(self, file: PlainFile, *, until: float, torn: bool) -> None:
+        self.until = until
+        self._file = file
+        self._rest = b""
+        self._torn = torn
+
+    def read(self) -> bytes:
+        """The lines that were completed since the last call, at most a chunk."""
+        try:
+            new = self._file.read(CHUNK)
+        except OSError:
+            return b""
+        if not isinstance(new, bytes) or not new:
+            return b""
+        if self._torn:
+            _, newline, new = new.partition(b"\n")
+            self._torn = not newline
+        lines, newline, rest = (self._rest + new).rpartition(b"\n")
+        self._rest = rest[-CHUNK:]  # a line longer than that is no metric
+        return lines + newline
+
+    def close(self) -> None:
+        self._file.close()

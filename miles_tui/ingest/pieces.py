@@ -1,0 +1,49 @@
+"""What following a log gives: bytes in their order, and what happened to the file between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Why(StrEnum):
+    """Why the bytes behind a `Cut` are not the continuation of the line before it."""
+
+    ROTATED = "rotated"  # the file got another name, and a new one its name
+    TRUNCATED = "truncated"  # emptied or rewritten in place
+    RECREATED = "recreated"  # deleted, or replaced by another file
+    LINK_SWAPPED = "link swapped"  # a symbolic link on the way leads elsewhere now
+
+
+@dataclass(slots=True, frozen=True)
+class Data:
+    """The next bytes of the log."""
+
+    data: bytes
+
+
+@dataclass(slots=True, frozen=True)
+class Cut:
+    """The file ended here, and another text begins."""
+
+    why: Why
+
+
+@dataclass(slots=True, frozen=True)
+class Missing:
+    """The path leads to no readable file (for now): `why` says it in a few plain words."""
+
+    why: str
+
+
+@dataclass(slots=True, frozen=True)
+class Appeared:
+    """What was missing is there."""
+
+
+@dataclass(slots=True, frozen=True)
+class Ended:
+    """The input is over: a pipe was closed, or a finished file was read. Nothing comes after it."""
+
+
+Piece = Data | Cut | Missing | Appeared | Ended

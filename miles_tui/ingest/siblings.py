@@ -1,0 +1,135 @@
+"""The files beside a log: its rotations, and its copies.
+
+When a log was rotated twice before we looked, the file in between is known only by its name and by
+having appeared since the last look. A copy (of `copytruncate`, of a person) has such a name too and
+is told by its content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, Gunzip, Key, PlainFile, Trace
+
+# What else lies beside a log under its name: other streams of the same job, locks, half copies.
+_OTHER = re.compile(
+    r"err|stderr|out|stdout|json|jsonl|csv|txt|pid|lock|lck|sw[a-p]|tmp|temp|part|partial|idx|offset|pos|state"
+    r"|tgz|zip|xz|zst|bz2|md5|sha256|html|png|svg",
+    re.IGNORECASE,
+)
+_INNER = re.compile(r"[-._~]?(?:\d[\dTZ:_.+-]*|old|bak|prev|previous|last|orig|backup)~?", re.IGNORECASE)
+
+
+def is_rotation(name: str, of: str) -> bool:
+    """Whether a file called `name` may be a rotation (or a copy) of the log called `of`.
+
+    `train.log.1`, `train.log-20261015.gz`, `train.log.old` and, with the ending kept, `train.1.log`,
+    `train-2026-10-15.log`.
+    """
+    if name == of:
+        return False
+    plain = name.removesuffix(".gz")
+    if plain == of:
+        return True
+    if plain.startswith(of):
+        rest = plain[len(of) :]
+        return rest[0] in "-._~" and not _OTHER.fullmatch(rest.rsplit(".", 1)[-1])
+    stem, dot, ending = of.rpartition(".")
+    if not stem or not plain.startswith(stem) or not plain.endswith(dot + ending):
+        return False
+    return _INNER.fullmatch(plain[len(stem) : -len(dot + ending)]) is not None
+
+
+@dataclass(slots=True, frozen=True)
+class Found:
+    """A file that may be a rotation that was missed."""
+
+    path: str
+    key: Key
+    mtime_ns: int
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(int(digits) for digits in re.findall(r"\d+", Path(self.path).name))
+
+
+def oldest_first(found: Iterable[Found], held: Found | None) -> list[Found]:
+    """In the order in which they were written; `held`, where its name is known, was written before all of them.
+
+    By the numbers in their names: whether these grow or fall with age is told by the number of `held`.
+    Otherwise by the time of the last write, which ticks in steps of 1 to 4 ms.
+    """
+    files = sorted(found, key=lambda f: ([-n for n in f.numbers], f.path))
+    files.sort(key=lambda f: f.mtime_ns)
+    if held and held.numbers:
+        if all(f.numbers > held.numbers for f in files):
+            files.sort(key=lambda f: f.numbers)
+        elif all(f.numbers and f.numbers < held.numbers for f in files):
+            files.sort(key=lambda f: f.numbers, reverse=True)
+    return files
+
+
+@dataclass(slots=True)
+class Folder:
+    """What lay in a folder at one look: every inode, and a trace of each rotation asked for.
+
+    An inode says little of a file: a rotation deletes the oldest file, and the next file made takes
+    its inode. Hence the traces.
+    """
+
+    path: str
+    inodes: dict[int, Trace | None]
+
+    @classmethod
+    def look(cls, path: str, names: Iterable[str]) -> tuple[Folder, list[Found]]:
+        """The folder now, and in it the rotations of the logs called `names`. An unreadable folder is an empty one."""
+        inodes: dict[int, Trace | None] = {}
+        found: list[Found] = []
+        names = tuple(names)
+        with suppress(OSError), os.scandir(path) as entries:
+            for entry in entries:
+                inodes[entry.inode()] = None
+                if not entry.is_symlink() and any(is_rotation(entry.name, name) for name in names):
+                    with suppress(OSError), PlainFile(entry.path) as file:
+                        status = file.stat()
+                        inodes[entry.inode()] = file.trace_of(status.st_size)
+                        found.append(Found(entry.path, file.key, status.st_mtime_ns))
+        return cls(path, inodes), found
+
+    def knows(self, found: Found) -> bool:
+        """Whether that file lay here already, under whatever name."""
+        inode = found.key[1]
+        trace = self.inodes.get(inode)
+        if trace is None:
+            return inode in self.inodes
+        with suppress(OSError), PlainFile(found.path) as file:
+            return file.fits(trace)
+        return True
+
+
+def read_before(file: PlainFile, traces: Iterable[Trace]) -> Trace | None:
+    """The longest of `traces` that `file` begins with. A short one counts only as the whole file: logs begin alike."""
+    size = file.stat().st_size
+    fitting = [t for t in traces if (t.size >= 2 * MARK or (t.size and t.size == size)) and file.fits(t)]
+    return max(fitting, key=lambda t: t.size, default=None)
+
+
+def is_packed_copy(file: PlainFile, traces: Iterable[Trace]) -> bool:
+    """Whether the gzip file holds a text that was read: told by its first bytes and its length, which ends the file.
+
+    While gzip is at work both files are there, and the packed one is not the one that was missed.
+    """
+    if file.path.endswith(".gz") and Path(file.path.removesuffix(".gz")).exists():
+        return True
+    length = int.from_bytes(file.peek(4, max(0, file.stat().st_size - 4)), "little")
+    head = next(Gunzip().feed(file.peek(CHUNK)), b"")
+    return any(trace.size & 0xFFFFFFFF == length and head.startswith(trace.head) for trace in traces)
+
+
+def is_packed(file: PlainFile) -> bool:
+    return file.peek(2) == GZIP_MAGIC

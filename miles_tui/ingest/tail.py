@@ -1,0 +1,263 @@
+"""One log's bytes, whatever happens to its file.
+
+`Tail` knows no records: it gives every byte once, in order, and says where one text ends and another
+begins. It looks when it is asked to (`read`), never waits, and is used from one thread. It relies on:
+
+- An open file can be read to its end under any name or none, and keeps its inode from being used
+  again. So the old file is read to its end once more *after* the new one was seen to hold text, and
+  only then the new one; an empty new file changes nothing yet.
+- The bytes before the offset are compared at every read (`source.Trace`): a truncated file may have
+  grown past the offset again since the last look.
+- What appeared in the folder since the last look, under a rotation's name, was rotated in between
+  (`succession`); copies are told by their content.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from miles_tui.ingest.late import LateLines
+from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
+from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, NotAFileError, PlainFile
+from miles_tui.ingest.succession import Source, Step, Succession
+
+BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
+SHRINK_SECONDS = 0.03  # a shrink counts when it is seen again that much later: NFS can report a stale size once
+SHRINK_SECONDS_REMOTE = 1.0
+TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
+GONE_SECONDS = 1.0  # a rotation leaves no file for a moment: that is not said
+LATE_SECONDS = 5.0  # how long a rotated file is looked at for lines that its writer still adds
+DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
+LATE_FILES = 4
+AGAIN_SECONDS = 0.05  # the path changed faster than it could be looked at
+
+
+def in_words(error: OSError) -> str:
+    """What an error of the file system means, in a few words that follow a path."""
+    if isinstance(error, NotAFileError):
+        return str(error.strerror)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "does not exist"
+    if isinstance(error, PermissionError):
+        return "may not be read (permission denied)"
+    return f"can't be read ({(error.strerror or str(error)).lower()})"
+
+
+class Tail:
+    """The bytes of the log at `path`, which need not exist yet; of its first file from byte `start` on.
+
+    `remote`: the file system is shared over a network, where sizes are confirmed longer. `clock`
+    gives seconds, for tests.
+    """
+
+    def __init__(
+        self, path: str, *, start: int = 0, remote: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.path = path
+        self.caught_up = False  # nothing more to be had at the last read
+        self.ended = False
+        self.unsettled = True  # what the path leads to changed at the last read, or is missing
+        self.retry_in: float | None = None  # seconds until another look is wanted, though nothing changes
+        self.position = 0  # bytes given
+        self._start = start
+        self._shrink = SHRINK_SECONDS_REMOTE if remote else SHRINK_SECONDS
+        self._clock = clock
+        self._succession = Succession(path, remote=remote)
+        self._held: Source | None = None
+        self._next: deque[Step] = deque()
+        self._late: list[LateLines] = []
+        self._last = b"\n"  # the last byte given
+        self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
+        self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
+        self._missing = ""
+
+    @property
+    def size(self) -> int:
+        """`position`, and what is known to be left."""
+        files = [self._held, *(file for _, file in self._next)]
+        return self.position + sum(file.left() for file in files if file)
+
+    def read(self, budget: int = BUDGET) -> list[Piece]:
+        """What is new, up to `budget` bytes. Never raises OSError: a path that can't be read is `Missing`."""
+        out: list[Piece] = []
+        room = budget
+        self.caught_up, self.unsettled, self.retry_in = self.ended, False, None
+        while room > 0 and not self.caught_up:
+            try:
+                data = self._advance(min(room, CHUNK), out)
+            except OSError as error:
+                self._lose_hold(error, out)
+                data = None
+            if data is None:
+                self.caught_up = True
+                data = self._late_lines()
+            if data:
+                room -= len(data)
+                self.position += len(data)
+                self._last = data[-1:]
+                out.append(Data(data))
+        return out
+
+    def close(self) -> None:
+        for file in (self._held, *(file for _, file in self._next), *self._late):
+            if file:
+                file.close()
+        self._held = None
+        self._next.clear()
+        self._late.clear()
+
+    def _advance(self, most: int, out: list[Piece]) -> bytes | None:
+        """The next bytes; b"" when something else happened and more may follow, None when nothing more is there."""
+        held = self._held
+        if held is None:
+            return self._begin(out)
+        got = held.read(most)
+        if isinstance(got, Lost):
+            return self._start_over(held, got, out)
+        self._since.pop("shrunk", None)
+        if got:
+            self._since.pop("deleted", None)
+            return got
+        if self._next:
+            return self._turn(out)
+        if isinstance(held, GzipFile):
+            self.ended = True
+            out.append(Ended())
+            return None
+        return self._look_on(held, out)
+
+    def _begin(self, out: list[Piece]) -> bytes | None:
+        """Open what the path leads to, and what was rotated away from it while we waited."""
+        self.unsettled = True
+        try:
+            self._next.extend(self._succession.line_up(None))
+        except OSError as error:
+            self._say_missing(error, out)
+            return None
+        if not self._next:
+            self.retry_in = AGAIN_SECONDS
+            return None
+        self._say_found(out)
+        first = self._next[0][1]
+        if self._start and isinstance(first, PlainFile) and first.left() >= self._start:
+            first.starts_at(first.trace_of(self._start))
+        self._start = 0
+        return self._turn(out)
+
+    def _look_on(self, held: PlainFile, out: list[Piece]) -> bytes | None:
+        """At the end of the file: whether the path leads to another one by now."""
+        try:
+            key, size = self._succession.look()
+            if key == held.key or not size:
+                self._ripe = None
+                self._since.pop("torn", None)
+                self._say_found(out)
+                return None
+            if key != self._ripe:
+                self._ripe = key
+                return b""
+            if self._last != b"\n" and not self._lasted("torn", TORN_SECONDS):
+                return None
+            self._next.extend(self._succession.line_up(held))
+        except OSError as error:
+            self._gone(held, error, out)
+            return None
+        self._since.pop("torn", None)
+        if not self._next:
+            self.retry_in = AGAIN_SECONDS
+            return None
+        self._say_found(out)
+        return self._turn(out)
+
+    def _turn(self, out: list[Piece]) -> bytes:
+        """Put the held file away and take the next one."""
+        why, file = self._next.popleft()
+        if self._held and self._held is not file:
+            self._put_away(self._held)
+        self._held, self._ripe, self.unsettled = file, None, True
+        self._cut(why, out)
+        return b""
+
+    def _cut(self, why: Why | None, out: list[Piece]) -> None:
+        if why:
+            out.append(Cut(why))
+            self._last = b"\n"
+
+    def _put_away(self, file: Source) -> None:
+        self._succession.remember(file)
+        if isinstance(file, GzipFile):
+            file.close()
+        else:
+            self._late.append(LateLines(file, until=self._clock() + LATE_SECONDS, torn=self._last != b"\n"))
+            if len(self._late) > LATE_FILES:
+                self._late.pop(0).close()
+
+    def _late_lines(self) -> bytes:
+        """Lines that were added to files already put away; only between two lines of the present one."""
+        lines = b""
+        now = self._clock()
+        for late in tuple(self._late):
+            if self._last == b"\n":
+                lines += late.read()
+            if now >= late.until:
+                self._late.remove(late)
+                late.close()
+        return lines
+
+    def _start_over(self, held: Source, lost: Lost, out: list[Piece]) -> bytes | None:
+        """The file is no longer what we read: go on with what a copy has more of it, then from its beginning."""
+        if self._next:
+            return self._turn(out)  # a copy, or a file already rotated away: it is of no more use
+        if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
+            return None
+        self._since.pop("shrunk", None)
+        self.unsettled = True
+        assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
+        rest = self._succession.rest_of(held)
+        self._succession.remember(held)
+        held.starts_at(NOTHING)
+        if rest:
+            self._held = rest
+            self._next.append((Why.TRUNCATED, held))
+        else:
+            self._cut(Why.TRUNCATED, out)
+        return b""
+
+    def _lose_hold(self, error: OSError, out: list[Piece]) -> None:
+        """The open file itself can't be read any more (a stale NFS handle): find it anew at the next look."""
+        if self._held:
+            self._succession.remember(self._held)
+            self._held.close()
+            self._held = None
+        self._say_missing(error, out)
+
+    def _gone(self, held: PlainFile, error: OSError, out: list[Piece]) -> None:
+        self.unsettled = True
+        if self._lasted("gone", GONE_SECONDS, again=False):
+            self._say_missing(error, out)
+        if not held.stat().st_nlink and self._lasted("deleted", DELETED_SECONDS, again=False):
+            self._succession.remember(held)
+            held.close()
+            self._held = None
+
+    def _say_missing(self, error: OSError, out: list[Piece]) -> None:
+        self.unsettled = True
+        if in_words(error) != self._missing:
+            self._missing = in_words(error)
+            out.append(Missing(self._missing))
+
+    def _say_found(self, out: list[Piece]) -> None:
+        self._since.pop("gone", None)
+        if self._missing:
+            self._missing = ""
+            out.append(Appeared())
+
+    def _lasted(self, state: str, seconds: float, *, again: bool = True) -> bool:
+        """Whether `state`, which holds now, was there at a look `seconds` ago too; `again`: look again for it then."""
+        now = self._clock()
+        left = self._since.setdefault(state, now) + seconds - now
+        if left > 0 and again:
+            self.retry_in = min(left, self.retry_in or left)
+        return left <= 0
