@@ -9,6 +9,13 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from miles_tui.core.numbers import fit, number, signed
+
+__all__ = [
+    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit", "fit_path", "fit_text", "number", "pad",
+    "signed", "wrap",
+]  # fmt: skip
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 

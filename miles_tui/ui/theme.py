@@ -36,7 +36,7 @@ ROLES: dict[str, str | None] = {
     "critical": None,
     "spark.mean": "accent",
     "spark.step": "dim",
-    "spark.out": "warning",
+    "spark.out": "watch",
     "spark.bad": "critical",
     "spark.paused": "dim",
     "spark.dead": "dim",

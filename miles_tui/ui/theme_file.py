@@ -57,7 +57,7 @@ class SparkTable(Table):
 
     mean: Ink | None = Field(default=None, description="the five-step mean, and the cells it goes through; as accent")
     step: Ink | None = Field(default=None, description="single rollouts where there is no mean yet; as dim")
-    out: Ink | None = Field(default=None, description="a rollout outside the range; as warning")
+    out: Ink | None = Field(default=None, description="a rollout outside the range; as watch")
     bad: Ink | None = Field(default=None, description="NaN and infinities; as critical")
     paused: Ink | None = Field(default=None, description="a rollout that a pause touched; as dim")
     dead: Ink | None = Field(default=None, description="what a restart overtook; as dim")
