@@ -1,0 +1,223 @@
+"""The dashboard as a program: it owns the sessions, the feeds, the theme and the terminal.
+
+feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -> the screen shows what changed
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from miles_tui.core.judge import Judge
+from miles_tui.core.reader import Reader
+from miles_tui.core.run import RunState
+from miles_tui.ui.feeds import Feed
+from miles_tui.ui.keys import APP_KEYS
+from miles_tui.ui.looks import Looks
+from miles_tui.ui.messages import Grew
+from miles_tui.ui.paint import Paper
+from miles_tui.ui.paint import Sequence as Bytes
+from miles_tui.ui.screens.main import MainScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.terminal import glyphs_for, is_dark
+from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from miles_tui.core.profile import Profile
+
+TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
+CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
+COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
+HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
+
+
+class MilesApp(App[None]):
+    """The dashboard of one run."""
+
+    TITLE = "miles-tui"
+    BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
+    ENABLE_COMMAND_PALETTE = True
+    ALLOW_SELECT = False
+
+    def __init__(
+        self, feed: Feed, *, profile: Profile | None = None, theme: str | None = None, glyphs: str = ""
+    ) -> None:
+        self.looks = Looks()
+        super().__init__()
+        self.glyphs = glyphs or glyphs_for(os.environ)
+        usual = usual_theme(
+            colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
+        )
+        self.look: Theme = self.looks.first(theme, usual)
+        self.register_theme(self.look.textual())
+        self.theme = f"mt-{self.look.name}"
+        self.feed = feed
+        pause = profile.pause_pattern if profile is not None else None
+        self.session = Session(feed.name, RunState(Judge(profile)), Reader(pause=pause))
+        self.warnings: tuple[str, ...] = ()
+        self._paper = Paper(ascii_only=self.glyphs == "ascii")
+        self._stop = asyncio.Event()
+
+    # -- the way of the data ---------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        return MainScreen(self.session, self.glyphs)
+
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
+        self._catch_signals()
+        for message in self.looks.failed:
+            self.notify(message, severity="warning", markup=False)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """Only now, so that the first paint does not wait for the disk."""
+        self.run_worker(self._read(), name="feed")
+        if self.feed.live:
+            self.set_interval(TICK_SECONDS, self._tick)
+
+    async def _read(self) -> None:
+        told = 0.0
+        async with aclosing(self.feed.batches(self._stop)) as batches:  # type: ignore[type-var]
+            async for batch in batches:
+                now = time.monotonic()
+                if self.session.take(batch, now) and (batch.caught_up or now - told > CATCH_UP_SECONDS):
+                    told = now
+                    self.post_message(Grew())
+
+    def _tick(self) -> None:
+        if self.session.tick(time.monotonic()):
+            self.post_message(Grew())
+
+    def on_grew(self) -> None:
+        change = self.session.changed()
+        if change:
+            for screen in self.screen_stack:
+                grew = getattr(screen, "grew", None)
+                if grew is not None:
+                    grew(change)
+
+    # -- the terminal ----------------------------------------------------------------------------
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Write only what differs from what the terminal shows; nothing where nothing does."""
+        written = self._running and not self._closed and not self.is_headless and not self._batch_count
+        if written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            text = self._paper.update(renderable, self.console._color_system)
+            renderable = Bytes(text) if text else None
+        super()._display(screen, renderable)
+
+    def on_resize(self) -> None:
+        self._paper.forget()
+
+    def _catch_signals(self) -> None:
+        """End on signals as on `q`: the terminal is left as it was found."""
+        if threading.current_thread() is not threading.main_thread() or self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self._end, number)
+
+    def _end(self, number: signal.Signals) -> None:
+        watchdog = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
+        watchdog.daemon = True
+        watchdog.start()
+        self.exit(return_code=128 + number)
+
+    async def action_quit(self) -> None:
+        self._stop.set()
+        self.exit()
+
+    def action_redraw(self) -> None:
+        """Draw everything again: another program wrote on this terminal."""
+        self._paper.forget()
+        self.screen.refresh()
+
+    def copy_to_clipboard(self, text: str) -> None:
+        super().copy_to_clipboard(text)
+
+    # -- themes, screens, commands ----------------------------------------------------------------
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return DEFAULT_VARIABLES
+
+    def use_look(self, look: Theme) -> None:
+        """Change the colours of everything."""
+        self.look = look
+        textual = look.textual()
+        self.register_theme(textual)
+        self.theme = textual.name
+
+    def action_next_theme(self) -> None:
+        self.use_look(self.looks.after(self.look.name))
+        names = list(self.looks.all())
+        self.say(f"theme {self.look.name}, {names.index(self.look.name) + 1} of {len(names)}")
+
+    def say(self, text: str) -> None:
+        """A short message where the screen has a place for one."""
+        say = getattr(self.screen, "say", None)
+        if say is not None:
+            say(text)
+
+    def open_chart(self, name: str) -> None:
+        """Open a signal as a chart."""
+
+    def open_conditions(self, condition: str | None) -> None:
+        """Open the list of conditions."""
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Every action that works here."""
+        for _, binding, enabled, tooltip in screen.active_bindings.values():
+            if enabled and binding.description and tooltip:
+                action = binding.action
+                yield SystemCommand(binding.description, tooltip, lambda action=action: self.run_action(action))
+
+
+def run(app: MilesApp, *, mouse: bool = True) -> int:
+    """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
+    app.run(mouse=mouse)
+    return app.return_code or 0
+
+
+def run_dashboard(
+    logs: Sequence[Any], *, profile: Profile | None = None, theme: str | None = None, mouse: bool = True
+) -> int:
+    """Follow a log until the person quits."""
+    from miles_tui.ui.feeds import LiveFeed
+
+    path = str(logs[0])
+    return run(MilesApp(LiveFeed(path, Path(path).name), profile=profile, theme=theme), mouse=mouse)
+
+
+def run_replay(
+    log: Path,
+    speed: float,
+    *,
+    profile: Profile | None = None,
+    theme: str | None = None,
+    mouse: bool = True,
+    title: str = "",
+) -> int:
+    """Play a finished log."""
+    from miles_tui.ui.feeds import ReplayFeed
+
+    return run(MilesApp(ReplayFeed(log, title or log.name, speed), profile=profile, theme=theme), mouse=mouse)
+
+
+__all__ = ["MilesApp", "run_dashboard", "run_replay", "suppress", "sys", "traceback"]

@@ -1,0 +1,39 @@
+"""What the alert pane says when nothing fires: which rules still learn, or why there is no metric yet. Pure."""
+
+from __future__ import annotations
+
+from miles_tui.core.conditions.base import State
+from miles_tui.core.text import clock, wrap
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+
+
+def calm_lines(session: Session, width: int) -> list[Spans]:
+    """A calm line, and what it needs to be understood."""
+    run = session.run
+    if not run.records:
+        return [[("dim", line)] for line in wrap(_no_metric(session), max(width, 20))]
+    states = run.judge.states
+    learning = [
+        f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING
+    ]
+    pending = [f"{name} {r.count} of {r.of}" for name, r in states.items() if r.state is State.PENDING]
+    off = sorted(run.judge.off)
+    lines: list[Spans] = [[("dim", "no alert")]]
+    for label, names in (("watching: ", pending), ("still learning: ", learning), ("switched off: ", off)):
+        if names:
+            lines += [[("dim", line)] for line in wrap(label + ", ".join(names), max(width, 20))]
+    return lines
+
+
+def _no_metric(session: Session) -> str:
+    status, run = session.status, session.run
+    if status.missing or (not status.caught_up and not status.ended):
+        return ""
+    if not status.position:
+        return "the log is empty so far"
+    why = session.why_empty()
+    if why:
+        return why
+    sign = f", last sign of life {clock(run.pace.clock)}" if run.pace.clock is not None else ""
+    return f"starting{sign}: no metric so far"

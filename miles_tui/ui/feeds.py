@@ -1,0 +1,108 @@
+"""Where the screen's bytes come from: a log that grows, or a finished one that is played."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from miles_tui.core.reader import Reader
+from miles_tui.core.records import Record
+from miles_tui.ingest.follow import Batch, follow, read_all
+from miles_tui.ingest.pieces import Data, Ended
+
+SHOWN_AT_ONCE = 3  # rollouts that a replay begins with
+
+
+class Feed(Protocol):
+    """A source of batches. `live`: does time count, so that silence means something?"""
+
+    name: str
+    live: bool
+
+    def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+        """The batches in their order, until `stop` is set or the input is over."""
+        ...
+
+
+@dataclass(slots=True)
+class LiveFeed:
+    """A log that grows. `before` are its rotations, oldest first; `stdin` is read where `path` is `-`."""
+
+    path: str
+    name: str
+    before: Sequence[Path] = ()
+    polling: bool | None = None
+    stdin: int = 0
+    live: bool = True
+
+    async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+        following = follow(self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin)
+        async with aclosing(following) as batches:  # type: ignore[type-var]
+            async for batch in batches:
+                yield batch
+
+
+@dataclass(slots=True)
+class ReplayFeed:
+    """A finished log, played at `speed` rollouts a second; the first rows are there at once.
+
+    Lines up to and with the one that begins another rollout are one batch, so that an alert is seen
+    at the rollout at which it was raised.
+    """
+
+    path: Path
+    name: str
+    speed: float
+    before: Sequence[Path] = ()
+    live: bool = False
+
+    async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+        loop = asyncio.get_running_loop()
+        begin, position = loop.time(), 0
+        for count, text in enumerate(self._rollouts()):
+            due = begin + max(0, count - SHOWN_AT_ONCE) / self.speed
+            if due > loop.time() and await _stopped_by(stop, due - loop.time()):
+                return
+            if stop.is_set():
+                return
+            position += len(text)
+            yield Batch([Data(text)], True, position, position, "")
+            await asyncio.sleep(0)  # keys are read between two rollouts at any speed
+        yield Batch([Ended()], True, position, position, "")
+
+    def _rollouts(self) -> Iterator[bytes]:
+        """The log's text in pieces of one rollout each."""
+        reader, waiting = Reader(), bytearray()
+        highest = -1
+        for line in self._lines():
+            records = [item for item in reader.feed(line) if isinstance(item, Record) and item.kind != "eval"]
+            waiting += line
+            number = max((r.number for r in records if r.kind == "perf"), default=-1)
+            if number >= 0 and number != highest:
+                highest = number
+                yield bytes(waiting)
+                waiting.clear()
+        if waiting:
+            yield bytes(waiting)
+
+    def _lines(self) -> Iterator[bytes]:
+        rest = b""
+        for part in (*self.before, self.path):
+            for chunk in read_all(part):
+                *lines, rest = (rest + bytes(chunk)).split(b"\n")
+                yield from (line + b"\n" for line in lines)
+        if rest:
+            yield rest
+
+
+async def _stopped_by(stop: asyncio.Event, seconds: float) -> bool:
+    """Wait; True when `stop` was set meanwhile."""
+    try:
+        await asyncio.wait_for(stop.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""The header's lines: is it alive, is it healthy, how far is it. Nothing in it ticks. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from miles_tui.core.text import cells, clock, duration, fit_path
+from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width_of
+from miles_tui.ui.views import HeaderView
+
+
+@dataclass(slots=True, frozen=True)
+class Surroundings:
+    """What the header says besides the run: the log's name, and notes such as `waiting for x.log to appear`.
+
+    `urgent` notes come before everything but the verdict, `notes` after it.
+    """
+
+    name: str = ""
+    urgent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
+    """`lines` (1 or 2) lines of at most `width` cells."""
+    room = width - 2 * margin
+    edge: Spans = [("text", " " * margin)] if margin else []
+    if lines == 1:
+        return [edge + _first(view, around.urgent, room)]
+    name = _name(around.name, room)
+    first = _first(view, (), room - width_of(name) - 2 if name else room)
+    second = _second(view, around, room, named=bool(name))
+    return [edge + between(first, name, room), edge + second]
+
+
+def verdict(view: HeaderView) -> Spans:
+    """Shape and word."""
+    return [(view.style, f"{view.shape} {view.verdict}")]
+
+
+def how_far(view: HeaderView, *, short: bool = False) -> Spans:
+    """`rollout 31 of 48`; numbers as the log has them, from 0."""
+    if view.rollout is None:
+        return []
+    if short:
+        of = f"/{view.total}" if view.total else ""
+        return [("bright", f"{view.rollout}{of}")]
+    total: Spans = [("dim", " of "), ("text", str(view.total))] if view.total else []
+    return [("dim", "rollout "), ("bright", str(view.rollout)), *total]
+
+
+def _name(name: str, room: int) -> Spans:
+    size = min(cells(name), room // 3)
+    return [("dim", fit_path(name, size))] if size >= 8 or size == cells(name) else []
+
+
+def _first(view: HeaderView, urgent: tuple[str, ...], room: int) -> Spans:
+    parts = [Part(0, verdict(view))]
+    if view.rollout is not None:
+        parts.append(Part(1, how_far(view), how_far(view, short=True)))
+    parts += [Part(2, [("watch", note)]) for note in urgent]
+    if view.phase:
+        since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
+        parts.append(Part(3, [("dim", "phase "), ("text", view.phase), *since], [("text", view.phase)]))
+    return packed(parts, room)
+
+
+def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
+    parts = [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent)]
+    if view.last is not None:
+        parts.append(
+            Part(4, [("dim", "last line "), _time(view.last, view)], [("dim", "last "), _time(view.last, view)])
+        )
+    if view.ends is not None:
+        parts.append(
+            Part(5, [("dim", "ends about "), _time(view.ends, view)], [("dim", "ends "), _time(view.ends, view)])
+        )
+    if view.usual is not None:
+        parts.append(Part(8, [("dim", f"every {duration(view.usual)}")]))
+    if view.attempt > 1:
+        parts.append(Part(6, [("text", f"attempt {view.attempt}")]))
+    if view.profile:
+        parts.append(Part(9, [("dim", f"profile {view.profile}")]))
+    parts += [Part(7, [("dim", note)]) for note in around.notes]
+    if not named:
+        parts.append(Part(10, [("dim", around.name)]))
+    return packed(parts, room, gap=" · ") if parts else fitted([("dim", "")], room)
+
+
+def _time(seconds: float | None, view: HeaderView) -> Span:
+    return ("text", clock(seconds, today=view.last) if seconds is not None else "")

@@ -1,0 +1,42 @@
+"""The keys of the app and of the main screen, as data: each with an id, a word and a sentence."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+APP_KEYS: list[BindingType] = [
+    Binding("q", "quit", "Quit", id="app.quit", tooltip="Quit at once; the training does not notice"),
+    Binding("ctrl+c", "quit", "Quit", id="app.interrupt", show=False, priority=True, tooltip="Quit at once"),
+    Binding("question_mark", "help", "Help", id="app.help", key_display="?", tooltip="The keys that work here"),
+    Binding("t", "next_theme", "Theme", id="app.theme", tooltip="The next theme"),
+    Binding("T", "themes", "Themes", id="app.themes", show=False, tooltip="Choose a theme from the list"),
+    Binding("ctrl+l", "redraw", "Redraw", id="app.redraw", show=False, tooltip="Draw the whole screen again"),
+    Binding(
+        "ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, tooltip="Back to the shell; fg returns"
+    ),
+]
+
+MAIN_KEYS: list[BindingType] = [
+    Binding("a", "acknowledge", "Seen", id="alert.seen", tooltip="Acknowledge the alert: shown dim until it changes"),
+    Binding("z", "snooze", "Snooze", id="alert.snooze", tooltip="Keep the alert quiet for ten rollouts, or wake it"),
+    Binding("y", "copy", "Copy", id="alert.copy", show=False, tooltip="Copy the alert as text (OSC 52)"),
+    Binding("e", "rebase", "Expected", id="judge.rebase", show=False,
+            tooltip="What comes now is expected: learn a new baseline from here"),
+    Binding("x", "conditions", "Conditions", id="judge.conditions", show=False,
+            tooltip="The conditions and their state; switch one off or on"),
+    Binding("space", "pause", "Pause", id="view.pause", tooltip="Freeze the view; the log is read on"),
+    Binding("tab", "app.focus_next", "Alerts", id="view.next", show=False, tooltip="From the signals to the alerts"),
+]  # fmt: skip
+
+# What the footer shows, in the order of use; the first are left out last.
+FOOTER: tuple[tuple[str, str, int], ...] = (
+    ("?", "help", 0),
+    ("↑↓", "select", 3),
+    ("Enter", "chart", 2),
+    ("a", "seen", 4),
+    ("z", "snooze", 6),
+    ("x", "conditions", 7),
+    ("space", "pause", 5),
+    ("t", "theme", 8),
+    ("q", "quit", 1),
+)

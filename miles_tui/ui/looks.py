@@ -1,0 +1,42 @@
+"""The themes that there are: the first one fast, all of them when a person asks for another."""
+
+from __future__ import annotations
+
+from miles_tui.errors import BadSetting
+from miles_tui.locations import bundled_themes, themes_dir
+from miles_tui.ui.theme import Theme, load_theme, load_themes
+
+
+class Looks:
+    """Bundled themes and the person's own, which beat bundled ones of the same name."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, Theme] | None = None
+        self.failed: list[str] = []
+
+    def first(self, name: str | None, usual: str) -> Theme:
+        """The theme to open with. One that is asked for and wrong or unknown is one message, and the usual one."""
+        if name is None and not (themes_dir() / f"{usual}.toml").exists():
+            return load_theme(bundled_themes() / f"{usual}.toml")
+        themes = self.all()
+        if name is not None and name not in themes:
+            known = ", ".join(themes)
+            self.failed.append(f"there is no theme {name}: there are {known}")
+        return themes.get(name or usual) or load_theme(bundled_themes() / f"{usual}.toml")
+
+    def all(self) -> dict[str, Theme]:
+        """All themes by name."""
+        if self._all is None:
+            loaded = load_themes([bundled_themes(), themes_dir()])
+            self._all = loaded.themes
+            self.failed += loaded.failed
+        return self._all
+
+    def after(self, name: str) -> Theme:
+        """The next theme in the list."""
+        names = list(self.all())
+        at = names.index(name) if name in names else -1
+        return self.all()[names[(at + 1) % len(names)]]
+
+
+__all__ = ["BadSetting", "Looks"]

@@ -1,0 +1,93 @@
+"""Alerts as lines of text: what fires first, each with evidence, cause and check. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.text import clock, wrap
+from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.views import AlertView
+
+MARKS = {"critical": "▲", "warning": "▲", "notice": "i"}
+INDENT = 2
+
+
+@dataclass(slots=True, frozen=True)
+class Note:
+    """One entry of the pane: its lines, and the place of its alert among those shown (-1: no alert)."""
+
+    at: int
+    lines: list[Spans]
+
+
+def notes(alerts: Sequence[AlertView], current: int, width: int, room: int, today: float | None) -> list[Note]:
+    """An entry for each alert: in full where there is room, else the current one beside the titles."""
+    full = [note(alert, i, width, today, full=True) for i, alert in enumerate(alerts)]
+    firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if a.state != "resolved")
+    if firing <= room:
+        return full
+    titles = [note(alert, i, width, today, full=False) for i, alert in enumerate(alerts)]
+    open_ = sum(a.state != "resolved" for a in alerts)
+    left = max(room - open_ + 1, 1)
+    return [Note(i, full[i].lines[:left]) if i == current else titles[i] for i in range(len(alerts))]
+
+
+def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bool) -> Note:
+    """One alert in lines of at most `width` cells: all of it, or its title alone."""
+    over = alert.state == "resolved"
+    quiet = over or alert.seen or alert.snoozed
+    mark, style = ("·", "dim") if over else (MARKS[alert.severity], alert.severity)
+    name: Spans = [(style, f"{mark} {alert.condition}")]
+    said = "dim" if quiet else "text"
+    long, short = life(alert, today), life(alert, today, short=True)
+    lines = [packed([Part(0, name), Part(1, [(said, long)], [(said, short)])], width, gap="  ")]
+    if not full:
+        return Note(at, lines)
+    lines += _paragraph("", alert.evidence, width, "dim" if quiet else "bright")
+    if not over:
+        lines += _paragraph("likely cause: ", alert.likely_cause, width, said)
+        lines += _paragraph("first check: ", alert.first_check, width, said)
+    return Note(at, lines)
+
+
+def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
+    """`critical, since rollout 23, 16:41`, `resolved, rollout 23 to 31`; short: `since 23`."""
+    step, over = alert.raised_step, alert.state == "resolved"
+    if over:
+        begin = "the start" if step is None else str(step)
+        end = f" to {alert.resolved_step}" if alert.resolved_step is not None else ""
+        words = ["resolved", f"rollout {begin}{end}"]
+    else:
+        since = "before the first rollout" if step is None else f"since rollout {step}"
+        words = [alert.severity if alert.state == "firing" else alert.state, since]
+    if short:
+        return "resolved" if over else "" if step is None else f"since {step}"
+    time = alert.resolved_time if over else alert.raised_time
+    if time is not None:
+        words.append(clock(time, today=today))
+    if alert.count > 1:
+        words.append(f"{alert.count} times")
+    if not over and (alert.snoozed or alert.seen):
+        words.append("snoozed" if alert.snoozed else "seen")
+    return ", ".join(words)
+
+
+def as_text(alert: AlertView, log: str) -> str:
+    """An alert for a chat message."""
+    return (
+        f"{alert.condition} ({life(alert, None)}) in {log}\n"
+        f"{alert.title}: {alert.evidence}\n"
+        f"Likely cause: {alert.likely_cause}\n"
+        f"First check: {alert.first_check}"
+    )
+
+
+def _paragraph(label: str, text: str, width: int, style: str) -> list[Spans]:
+    pad = " " * INDENT
+    lines = wrap(label + text, max(8, width - INDENT))
+    out: list[Spans] = [[("text", pad), (style, line)] for line in lines]
+    if label and lines and lines[0].startswith(label.strip()):
+        first = lines[0]
+        out[0] = [("text", pad), ("dim", first[: len(label)]), (style, first[len(label) :])]
+    return out

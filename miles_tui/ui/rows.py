@@ -1,0 +1,102 @@
+"""A signal as one line of text: letter, name, numbers, arrow, sparkline, range. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from miles_tui.core.glossary import Meaning
+from miles_tui.core.numbers import fit, number, signed
+from miles_tui.core.text import fit_text, pad
+from miles_tui.ui.layout import Columns
+from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.views import RowView
+
+Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
+
+ARROWS = {-1: "↓", 0: " ", 1: "↑"}
+NONE = "–"
+
+
+def title_row(columns: Columns, owner: str, window: int) -> Spans:
+    """The titles; `owner` is whose ranges these are, where that is the same for all."""
+    c, gap = columns, " " * columns.gap
+    text = " " * c.margin + " " + gap + pad("signal", c.name) + gap + pad("last", c.number, "right")
+    text += gap + pad(f"mean {window}", c.number, "right")
+    if c.change:
+        text += gap + pad("10 ago", c.change, "right")
+    text += gap + " "
+    if c.spark:
+        text += gap + pad("", c.spark)
+    if c.range:
+        text += gap + pad(f"range ({owner})" if owner else "range", c.range)
+    return [("dim", text)]
+
+
+def signal_row(view: RowView, columns: Columns, spark: Sparkline, *, owner: str = "", selected: bool = False) -> Spans:
+    """The row of a signal. `owner` as in `title_row`: a range of another owner names its own."""
+    c, gap = columns, " " * columns.gap
+    light = view.light
+    name = "bright" if selected else "text"
+    out: Spans = [("text", " " * c.margin), (light.style, light.letter), ("text", gap), (name, pad(view.name, c.name))]
+    out += [("text", gap), (_value_style(view), figure(view.last, c.number, view.digits))]
+    out += [("text", gap), ("text", figure(view.mean, c.number, view.digits))]
+    if c.change:
+        change = NONE.rjust(c.change) if view.change is None else signed(view.change, 2, c.change)
+        out += [("text", gap), ("dim", change)]
+    out += [("text", gap), ("accent", ARROWS[view.trend])]
+    if c.spark:
+        out += [("text", gap), *spark(view, c.spark)]
+    if c.range:
+        out += [("text", gap), ("dim", pad(range_text(view, c.range, owner), c.range))]
+    return out
+
+
+def figure(value: float | None, width: int, digits: int) -> str:
+    """A number in exactly `width` cells, flush right, never cut."""
+    return NONE.rjust(width) if value is None else number(value, digits, width)
+
+
+def range_text(view: RowView, width: int, owner: str = "") -> str:
+    """`0.0136 to 0.0164 manual`, `learning 6 of 10`, or nothing where there is no range."""
+    if view.learning is not None:
+        have, need = view.learning
+        return f"learning {have} of {need}"
+    if view.low is None or view.high is None:
+        return ""
+    whose = f" {view.owner}" if view.owner and view.owner != owner else ""
+    if view.low == view.high:
+        return f"always {fit(view.low, 8)}" + whose
+    # Two digits still tell the ends of a range apart, one does not: `0.0007 to 0.0007` says nothing.
+    for tail in (whose, "") if whose else ("",):
+        for digits, to in ((3, " to "), (2, " to "), (2, "–")):
+            text = f"{number(view.low, digits)}{to}{number(view.high, digits)}{tail}"
+            if len(text) <= width:
+                return text
+    half = (width - 1) // 2
+    return f"{fit(view.low, half, 2)}–{fit(view.high, half, 2)}"
+
+
+def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) -> Spans:
+    """What the selected signal is, what is healthy, and its range in full; whole pieces only."""
+    parts = [Part(0, [("bright", view.name)])]
+    if meaning is not None:
+        unit = f" ({meaning.unit})" if meaning.unit else ""
+        said = meaning.meaning + unit
+        parts += [Part(1, [("dim", said)], [("dim", fit_text(said, width - 2 * margin - len(view.name) - 3))])]
+        if meaning.healthy:
+            parts.append(Part(3, [("dim", f"healthy: {meaning.healthy}")]))
+        if meaning.manual:
+            parts.append(Part(4, [("dim", f"manual: {meaning.manual}")]))
+    if view.low is not None:
+        parts.append(Part(2, [("dim", f"range {range_text(view, 60)}")]))
+    return [("text", " " * margin), *packed(parts, width - 2 * margin, gap=" · ")]
+
+
+def common_owner(views: Sequence[RowView]) -> str:
+    """Whose the ranges are, where all that there are have the same owner."""
+    owners = {view.owner for view in views if view.owner}
+    return owners.pop() if len(owners) == 1 else ""
+
+
+def _value_style(view: RowView) -> str:
+    return view.light.style if view.light.letter == "A" else "bright"

@@ -1,0 +1,258 @@
+"""The main screen: header, the eight signals, alerts, keys. It shows views; what changed decides what is taken anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from miles_tui.core.glossary import meaning_of
+from miles_tui.core.run import Change
+from miles_tui.core.text import clock
+from miles_tui.ui.calm import calm_lines
+from miles_tui.ui.heading import Surroundings, heading
+from miles_tui.ui.keys import FOOTER, MAIN_KEYS
+from miles_tui.ui.layout import plan
+from miles_tui.ui.notes import as_text
+from miles_tui.ui.rows import detail_row
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.sparks import Sparks
+from miles_tui.ui.views import AlertView, HeaderView, RowView, alert_views, header_view, row_view, row_views
+from miles_tui.ui.widgets.alerts import AlertPane
+from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.signals import SignalTable
+
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
+SNOOZE = 10  # rollouts
+SAID_SECONDS = 6.0  # how long the footer shows what a key did
+
+
+class MainScreen(Screen[None]):
+    """One run. `grew` is called with what changed; while the view is paused it only remembers that."""
+
+    BINDINGS: ClassVar[list[BindingType]] = MAIN_KEYS
+    AUTO_FOCUS = "#signals"
+    DEFAULT_CSS = """
+    MainScreen { layout: vertical; overflow: hidden; background: $ground; color: $text-ink; }
+    MainScreen Lines { background: $ground; }
+    MainScreen #alerts { height: 1fr; }
+    """
+
+    def __init__(self, session: Session, glyphs: str) -> None:
+        super().__init__()
+        self.session = session
+        self.paused = False
+        self._sparks = Sparks(glyphs)
+        self._plan = plan(80, 24)
+        self._header = HeaderView()
+        self._rows: list[RowView] = []
+        self._alerts: list[AlertView] = []
+        self._said = ""
+        self._missed = Change()
+
+    # -- building ------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="head")
+        yield Lines(id="gap-1")
+        yield SignalTable(self._sparks.draw, window=self.session.run.window, id="signals")
+        yield Lines(id="detail")
+        yield Lines(id="gap-2")
+        yield AlertPane(id="alerts")
+        yield Lines(id="keys")
+
+    def on_mount(self) -> None:
+        self._take_all()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose what fits; the layout changes here and nowhere else."""
+        self._plan = p = plan(event.size.width, event.size.height)
+        rows = len(self._rows) + p.titles
+        heights = {"head": p.header, "gap-1": int(p.gaps > 0), "signals": rows, "detail": p.detail,
+                   "gap-2": int(p.gaps > 1), "keys": p.footer}  # fmt: skip
+        if p.too_small:
+            heights = dict.fromkeys(heights, 0) | {"head": p.height}
+        for name, height in heights.items():
+            widget = self.query_one(f"#{name}")
+            widget.styles.height = height
+            widget.display = height > 0
+        self._pane.display = not p.too_small
+        self._show()
+
+    @property
+    def app_(self) -> MilesApp:
+        return cast("MilesApp", self.app)
+
+    @property
+    def _table(self) -> SignalTable:
+        return self.query_one("#signals", SignalTable)
+
+    @property
+    def _pane(self) -> AlertPane:
+        return self.query_one("#alerts", AlertPane)
+
+    # -- data ----------------------------------------------------------------------------------
+
+    def grew(self, change: Change) -> None:
+        """The run changed: take and show what differs."""
+        if self.paused:
+            return
+        run = self.session.run
+        if change.alerts:
+            self._alerts = alert_views(run)
+            self._rows = row_views(run)  # an alert colours its signals, a rule that learned gives a range
+        else:
+            self._rows = [row_view(run, r.name) if r.name in change.signals else r for r in self._rows]
+        self._header = header_view(run)
+        self._show()
+
+    def _take_all(self) -> None:
+        run = self.session.run
+        self._header, self._rows, self._alerts = header_view(run), row_views(run), alert_views(run)
+
+    def _show(self) -> None:
+        """Show the views; widgets paint what differs from before."""
+        p = self._plan
+        head = self.query_one("#head", Lines)
+        if p.too_small:
+            head.show(self._sentence())
+            return
+        margin = p.columns.margin
+        head.show(heading(self._header, self._surroundings(), p.width, p.header, margin))
+        self._table.put(self._rows, p)
+        self._show_detail()
+        self._pane.put(self._alerts, self._calm(), self._header.last, margin)
+        self._show_keys()
+
+    def _show_detail(self) -> None:
+        selected = self._table.selected
+        if selected is not None and self._plan.detail:
+            log_name = self.session.run.log_names.get(selected.name, "")
+            line = detail_row(selected, meaning_of(log_name), self._plan.width, self._plan.columns.margin)
+            self.query_one("#detail", Lines).show([line])
+
+    def _show_keys(self) -> None:
+        p = self._plan
+        edge: Spans = [("text", " " * p.columns.margin)]
+        if self._said:
+            line: Spans = [("accent", self._said)]
+        else:
+            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in FOOTER],
+                          p.width - 2 * p.columns.margin, gap="  ")  # fmt: skip
+        self.query_one("#keys", Lines).show([edge + line])
+
+    def _surroundings(self) -> Surroundings:
+        """Notes about the input and the view."""
+        status, urgent, notes = self.session.status, [], []
+        if self.paused:
+            urgent.append("view paused")
+        if self._said and not self._plan.footer:
+            urgent.insert(0, self._said)
+        if status.missing:
+            gone = status.missing == "does not exist"
+            urgent.append(
+                f"waiting for {self.session.name} to appear" if gone else f"{self.session.name} {status.missing}"
+            )
+        if status.percent is not None:
+            urgent.append(f"reading, {status.percent} %")
+        if status.ended:
+            notes.append("input ended")
+        elif status.how.startswith("every"):
+            notes.append(f"polling {status.how}")
+        grace = self.session.run.judge.grace
+        if grace:
+            notes.append(f"restarted: not judged for {grace} more rollouts")
+        return Surroundings(self.session.name, tuple(urgent), tuple(notes) + self.app_.warnings)
+
+    def _calm(self) -> list[Spans]:
+        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
+
+    def _sentence(self) -> list[Spans]:
+        p = self._plan
+        state = f"{self._header.shape} {self._header.verdict}"
+        text = (
+            [state, "Too small for", "miles-tui: it", "needs 38x10."]
+            if p.width < 38
+            else [state, "miles-tui needs 10 lines."]
+        )
+        return [
+            [(self._header.style, text[0][: p.width])],
+            *[[("text", line[: p.width])] for line in text[1 : p.height]],
+        ]
+
+    # -- what keys do ----------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """Show a short message in the footer for a moment."""
+        self._said = text
+        self._show()
+        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
+
+    def _unsay(self, text: str) -> None:
+        if self._said == text:
+            self._said = ""
+            self._show()
+
+    def on_signal_table_selected(self) -> None:
+        self._show_detail()
+
+    def on_signal_table_opened(self, event: SignalTable.Opened) -> None:
+        self.app_.open_chart(event.name)
+
+    def action_pause(self) -> None:
+        """Freeze or thaw what is shown; the log is read on."""
+        self.paused = not self.paused
+        if not self.paused:
+            self._take_all()
+        self._show()
+
+    def action_acknowledge(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            self.session.run.judge.acknowledge(alert.source)
+            self._alerts_changed()
+
+    def action_snooze(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            judge = self.session.run.judge
+            judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
+            self._alerts_changed()
+            self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
+
+    def action_copy(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            self.app.copy_to_clipboard(as_text(alert, self.session.name))
+            self.say(f"{alert.condition} copied")
+
+    def action_rebase(self) -> None:
+        run = self.session.run
+        run.judge.rebase()
+        self._take_all()
+        at = run.pace.number
+        self.say("new baseline from here" if at is None else f"new baseline from rollout {at + 1} on")
+
+    def action_conditions(self) -> None:
+        current = self._pane.current
+        self.app_.open_conditions(current.condition if current else None)
+
+    def _current(self) -> AlertView | None:
+        alert = self._pane.current
+        if alert is None:
+            self.say("no alert")
+        return alert
+
+    def _alerts_changed(self) -> None:
+        self._alerts = alert_views(self.session.run)
+        self._header = header_view(self.session.run)
+        self._show()
+
+
+__all__ = ["MainScreen", "clock"]

@@ -1,0 +1,238 @@
+"""What the screen shows of a run, taken at one moment: plain values, no Textual.
+
+A paused view keeps the old ones while the run goes on. Taking all rows costs under 1 ms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.ranges import Learning, Range
+from miles_tui.core.run import RunState
+from miles_tui.core.series import DEAD, Point, Series
+from miles_tui.core.signals import SIGNALS
+from miles_tui.core.trend import trend
+
+KEPT = 512  # rollouts a row keeps for its sparkline: two a cell on the widest screens that are used
+CHANGE_OVER = 10  # rollouts
+TREND_OVER = 24  # means that the arrow's test looks at: the trend of now, not of the whole run
+
+SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
+
+
+@dataclass(slots=True, frozen=True)
+class Light:
+    """A state as shown: by a letter, a word and the name of a style."""
+
+    letter: str
+    word: str
+    style: str
+
+
+LIGHTS: dict[str, Light] = {
+    "critical": Light("A", "alert", "critical"),
+    "warning": Light("A", "alert", "warning"),
+    "notice": Light("i", "notice", "notice"),
+    "recovering": Light("r", "recovering", "watch"),
+    "pending": Light("w", "watching", "watch"),
+    "learning": Light("l", "learning", "learn"),
+    "missing": Light("-", "no data", "dim"),
+    "ok": Light("·", "ok", "ok"),
+}
+
+# The verdict by shape and style; the word is the run's own.
+SHAPES: dict[str, tuple[str, str]] = {
+    "healthy": ("●", "ok"),
+    "finished": ("✓", "ok"),
+    "learning": ("○", "learn"),
+    "waiting": ("○", "dim"),
+    "watching": ("◐", "watch"),
+    "stalled": ("■", "critical"),
+    "crashed": ("✖", "critical"),
+    "alert": ("▲", "critical"),
+    "warned": ("▲", "warning"),
+}
+
+
+@dataclass(slots=True, frozen=True)
+class RowView:
+    """One signal. `low`, `high` and `owner` are the range in force, `learning` is (have, need) until there is one."""
+
+    name: str
+    unit: str = ""
+    digits: int = 3
+    last: float | None = None
+    mean: float | None = None
+    change: float | None = None
+    trend: int = 0
+    points: tuple[Point, ...] = ()
+    means: tuple[tuple[int, float], ...] = ()
+    low: float | None = None
+    high: float | None = None
+    owner: str = ""
+    learning: tuple[int, int] | None = None
+    light: Light = LIGHTS["ok"]
+
+
+@dataclass(slots=True, frozen=True)
+class HeaderView:
+    """The state of the run in words; times are seconds of the log's own clock."""
+
+    shape: str = "○"
+    style: str = "dim"
+    verdict: str = "waiting"
+    rollout: int | None = None
+    total: int | None = None
+    phase: str = ""
+    since: float | None = None
+    last: float | None = None
+    usual: float | None = None
+    ends: float | None = None
+    attempt: int = 1
+    profile: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class AlertView:
+    """One alert, its words and its life."""
+
+    condition: str
+    severity: str
+    state: str
+    title: str
+    evidence: str
+    likely_cause: str
+    first_check: str
+    raised_step: int | None
+    raised_time: float | None
+    resolved_step: int | None
+    resolved_time: float | None
+    count: int
+    seen: bool
+    snoozed: bool
+    source: Alert
+
+
+def header_view(run: RunState) -> HeaderView:
+    """The header of now."""
+    verdict = run.verdict()
+    key = verdict if verdict in SHAPES else "alert"
+    if key == "alert" and all(a.severity is not Severity.CRITICAL for a in run.firing):
+        key = "warned"
+    shape, style = SHAPES[key]
+    pace, left = run.pace, run.pace.left(run.total)
+    profile = run.judge.profile
+    return HeaderView(
+        shape=shape,
+        style=style,
+        verdict=verdict,
+        rollout=pace.number,
+        total=run.total,
+        phase=run.phase.name if not run.ended else "" if run.ended == verdict else run.ended,
+        since=run.phase.since if not run.ended else None,
+        last=pace.last,
+        usual=pace.usual,
+        ends=pace.last + left if left is not None and pace.last is not None and not run.ended else None,
+        attempt=run.attempt,
+        profile=profile.name if profile is not None else "",
+    )
+
+
+def row_views(run: RunState) -> list[RowView]:
+    """A row for each signal, in the manual's order."""
+    return [row_view(run, signal.name) for signal in SIGNALS]
+
+
+def row_view(run: RunState, name: str) -> RowView:
+    """One signal as it stands."""
+    signal = next(s for s in SIGNALS if s.name == name)
+    series = run.signals[name]
+    points = series.points(KEPT + run.window)
+    means = means_of(points, run.window)
+    last = series.last
+    mean = means[-1][1] if means else None
+    known = run.judge.ranges.get(name)
+    bounds = known if isinstance(known, Range) else None
+    return RowView(
+        name=name,
+        unit=signal.unit,
+        digits=signal.digits,
+        last=last.value if last is not None else None,
+        mean=mean,
+        change=mean - means[-1 - CHANGE_OVER][1] if mean is not None and len(means) > CHANGE_OVER else None,
+        trend=trend([m for _, m in means[-TREND_OVER:]]),
+        points=tuple(points[-KEPT:]),
+        means=tuple(means[-KEPT:]),
+        low=bounds.low if bounds else None,
+        high=bounds.high if bounds else None,
+        owner=bounds.owner if bounds else "",
+        learning=(known.have, known.need) if isinstance(known, Learning) else None,
+        light=light_of(run, name, series),
+    )
+
+
+def means_of(points: list[Point], window: int) -> list[tuple[int, float]]:
+    """(rollout, mean of the newest `window` live finite values), as `Series.means` but of these points only."""
+    out: list[tuple[int, float]] = []
+    recent: list[float] = []
+    for point in points:
+        if point.flags & DEAD or not math.isfinite(point.value):
+            continue
+        recent.append(point.value)
+        if len(recent) > window:
+            del recent[0]
+        if len(recent) == window:
+            out.append((point.rollout, sum(recent) / window))
+    return out
+
+
+def light_of(run: RunState, name: str, series: Series) -> Light:
+    """The most serious word that any condition has on a signal."""
+    open_ = [a for a in run.alerts if a.state is not AlertState.RESOLVED and name in a.signals]
+    firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
+    for severity in SEVERITIES:
+        if severity in firing:
+            return LIGHTS[severity.value]
+    if series.last is None:
+        return LIGHTS["missing"]
+    if open_:
+        return LIGHTS["recovering"]
+    said = {reading.state for reading in run.judge.readings_of(name)}
+    if State.PENDING in said:
+        return LIGHTS["pending"]
+    return LIGHTS["learning" if isinstance(run.judge.ranges.get(name), Learning) else "ok"]
+
+
+def alert_views(run: RunState) -> list[AlertView]:
+    """Firing first (worst first), then recovering, then resolved, newest first within each."""
+
+    def order(alert: Alert) -> tuple[int, bool, int]:
+        life = (AlertState.FIRING, AlertState.RECOVERING, AlertState.RESOLVED).index(alert.state)
+        severity = SEVERITIES.index(alert.severity) if life < 2 else 0
+        return life, alert.seen and life == 0, severity
+
+    return [alert_view(alert, run) for alert in sorted(run.alerts[::-1], key=order)]
+
+
+def alert_view(alert: Alert, run: RunState) -> AlertView:
+    """One alert."""
+    return AlertView(
+        condition=alert.condition,
+        severity=alert.severity.value,
+        state=alert.state.value,
+        title=alert.title,
+        evidence=alert.evidence,
+        likely_cause=alert.likely_cause,
+        first_check=alert.first_check,
+        raised_step=alert.raised_step,
+        raised_time=alert.raised_time,
+        resolved_step=alert.resolved_step,
+        resolved_time=alert.resolved_time,
+        count=alert.count,
+        seen=alert.seen,
+        snoozed=alert.snoozed(run.pace.number),
+        source=alert,
+    )

@@ -1,0 +1,110 @@
+"""The alert pane: what fires first, each alert with evidence, likely cause and first check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from miles_tui.ui.notes import notes
+from miles_tui.ui.spans import Spans, between
+from miles_tui.ui.views import AlertView
+from miles_tui.ui.widgets.lines import Lines
+
+
+class AlertPane(Lines, can_focus=True):
+    """Alerts as wrapped text. One of them is the current one: keys such as `a` and `z` act on it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", id="alert.up", show=False, tooltip="The alert above"),
+        Binding("down,j", "move(1)", "Down", id="alert.down", show=False, tooltip="The alert below"),
+        Binding("pageup", "scroll_by(-1)", "Page up", id="alert.page-up", show=False, tooltip="Scroll the alerts up"),
+        Binding("pagedown", "scroll_by(1)", "Page down", id="alert.page-down", show=False, tooltip="Scroll them down"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._alerts: list[AlertView] = []
+        self._calm: list[Spans] = []
+        self._today: float | None = None
+        self._margin = 1
+        self._title = False
+        self._top = 0
+        self._at = 0
+
+    @property
+    def current(self) -> AlertView | None:
+        """The alert that keys act on: the most serious one until another is chosen."""
+        return self._alerts[self._at] if self._at < len(self._alerts) else None
+
+    def put(self, alerts: Sequence[AlertView], calm: list[Spans], today: float | None, margin: int) -> None:
+        """Show these alerts, or `calm` where there is none."""
+        before = self.current.source if self.current is not None and self._at else None
+        self._alerts, self._calm, self._today, self._margin = list(alerts), calm, today, margin
+        # Who had moved to an alert stays on it; who had not, sees what is most serious now.
+        self._at = next((i for i, a in enumerate(alerts) if a.source is before), 0) if before else 0
+        self._arrange(follow=False)
+
+    def action_move(self, by: int) -> None:
+        self._at = max(0, min(self._at + by, len(self._alerts) - 1))
+        self._arrange(follow=True)
+
+    def action_scroll_by(self, pages: int) -> None:
+        self._top += pages * max(1, self.size.height - 2)
+        self._arrange(follow=False)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self._top += 2
+        self._arrange(follow=False)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self._top -= 2
+        self._arrange(follow=False)
+
+    def on_resize(self) -> None:
+        self._arrange(follow=False)
+
+    def on_focus(self) -> None:
+        self._arrange(follow=False)
+
+    def on_blur(self) -> None:
+        self._arrange(follow=False)
+
+    def _arrange(self, *, follow: bool) -> None:
+        """Lay the entries out, scrolled so that the current one is seen when `follow`."""
+        width, height = self.size
+        if not height:
+            return
+        title = 1 if height >= 8 else 0
+        room = height - title
+        edge: Spans = [("text", " " * self._margin)] if self._margin else []
+        inner = width - 2 * self._margin
+        lines: list[Spans] = []
+        begin = end = 0
+        for n, entry in enumerate(notes(self._alerts, self._at, inner - 2, room, self._today)):
+            if n and room >= 12:
+                lines.append([])
+            chosen = self.has_focus and entry.at == self._at
+            if entry.at == self._at:
+                begin, end = len(lines), len(lines) + len(entry.lines)
+            for i, line in enumerate(entry.lines):
+                pointer = "▸ " if chosen and i == 0 else "  "
+                lines.append([*edge, ("accent", pointer), *line])
+        if not self._alerts:
+            lines = [[*edge, *line] for line in self._calm]
+        if follow:
+            self._top = min(max(self._top, end - room), begin)
+        self._top = max(0, min(self._top, len(lines) - room))
+        shown = lines[self._top : self._top + room]
+        below = len(lines) - self._top - len(shown)
+        self.show([*([self._heading(edge, inner, below)] if title else []), *shown])
+
+    def _heading(self, edge: Spans, width: int, below: int) -> Spans:
+        count = {state: sum(a.state == state for a in self._alerts) for state in ("firing", "recovering", "resolved")}
+        words = ", ".join(f"{n} {state}" for state, n in count.items() if n) or "none"
+        more: Spans = [("dim", f"{below} more lines ↓")] if below else []
+        return [*edge, *between([("dim", f"alerts: {words}")], more, width)]

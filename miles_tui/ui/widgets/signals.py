@@ -1,0 +1,95 @@
+"""The table of signals: one line each, a selected one, titles above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from miles_tui.ui.layout import Plan
+from miles_tui.ui.rows import common_owner, signal_row, title_row
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.views import RowView
+from miles_tui.ui.widgets.lines import Lines
+
+
+class SignalTable(Lines, can_focus=True):
+    """Rows of signals. Posts `Selected` when another row is chosen and `Opened` when one is opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", id="row.up", show=False, tooltip="Select the signal above"),
+        Binding("down,j", "move(1)", "Down", id="row.down", show=False, tooltip="Select the signal below"),
+        Binding("home,g", "first", "First", id="row.first", show=False, tooltip="Select the first signal"),
+        Binding("end,G", "final", "Last", id="row.last", show=False, tooltip="Select the last signal"),
+        Binding("enter", "open", "Chart", id="row.open", tooltip="Open the selected signal as a chart"),
+    ]
+
+    class Selected(Message):
+        """Another signal was selected."""
+
+    class Opened(Message):
+        """A signal was asked for as a chart."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def __init__(self, spark: Callable[[RowView, int], Spans], *, window: int = 5, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._spark = spark
+        self._window = window
+        self._views: list[RowView] = []
+        self._plan: Plan | None = None
+        self.at = 0
+
+    @property
+    def selected(self) -> RowView | None:
+        """The row under the cursor."""
+        return self._views[self.at] if self.at < len(self._views) else None
+
+    def put(self, views: list[RowView], plan: Plan) -> None:
+        """Show these rows in this layout."""
+        self._views, self._plan = views, plan
+        self.at = min(self.at, max(0, len(views) - 1))
+        owner = common_owner(views)
+        lines = [title_row(plan.columns, owner, self._window)] if plan.titles else []
+        for i, view in enumerate(views):
+            lines.append(signal_row(view, plan.columns, self._spark, owner=owner, selected=i == self.at))
+        self.show(lines)
+
+    def ground_of(self, y: int) -> str:
+        titles = self._plan.titles if self._plan else 0
+        return "chosen" if y - titles == self.at else "ground"
+
+    def choose(self, at: int) -> None:
+        """Select a row."""
+        at = max(0, min(at, len(self._views) - 1))
+        if at != self.at and self._plan is not None:
+            self.at = at
+            self.put(self._views, self._plan)
+            self.post_message(self.Selected())
+
+    def action_move(self, by: int) -> None:
+        self.choose(self.at + by)
+
+    def action_first(self) -> None:
+        self.choose(0)
+
+    def action_final(self) -> None:
+        self.choose(len(self._views) - 1)
+
+    def action_open(self) -> None:
+        if self.selected is not None:
+            self.post_message(self.Opened(self.selected.name))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click selects a row, a second one opens it."""
+        at = event.y - (self._plan.titles if self._plan else 0)
+        if 0 <= at < len(self._views):
+            again = at == self.at and event.chain > 1
+            self.choose(at)
+            if again:
+                self.action_open()
