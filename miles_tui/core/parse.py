@@ -187,7 +187,7 @@ def _counts(kind: str, metrics: Metrics, strong: bool) -> bool:
 
 
 def _stands_well(text: str, begin: int, at: int) -> bool | None:
-    """How firm the ground before a kind at `at` is: True behind a logger's prefix, False elsewhere, None for no ground."""
+    """How firm the ground before a kind is: True behind a logger's prefix, False elsewhere, None for no ground."""
     if at == begin:
         return False
     before = text[at - 1]

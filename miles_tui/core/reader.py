@@ -11,7 +11,7 @@ What is searched where for facts (searching every line for words would cost more
 - the text since the last record when the reader is asked (`settle`, `finish`), as far as it was not yet;
 - a gap longer than `GAP` bytes, block by block, as it passes;
 - the gap before a record that looks like a restart: its number is not above the last of its kind
-  from the same producer, or its process is a new one for its role;
+  from the same producer, its producer was never heard before, or its process is a new one for its role;
 - every line for the pause pattern, if one was given.
 The gap is kept as a copy of at most `GAP` bytes and a chunk for this.
 """
@@ -132,8 +132,8 @@ class Reader:
             return since
         if self._pause is not None:
             items += self._pauses(data, since, start)
-        # Every record is noted; a comprehension, because `any` would stop at the first.
-        if any([self._is_new_start(r) for r in records]) or self._searcher.launching:
+        starts = [self._is_new_start(r) for r in records]  # all of them are noted
+        if self._searcher.launching or True in starts:
             items += self._search(bytes(data[since:start]))
         items += records
         self._searcher.launching = False
@@ -147,10 +147,12 @@ class Reader:
         role, pid = record.source.role, record.source.pid
         key = (record.kind, role, record.logger)
         before = self._numbers.get(key)
+        # A producer that was never heard before is looked at as well: a replayed tail begins with a
+        # line that has lost its prefix.
+        fresh = bool(self._numbers) if before is None else record.number <= before
         if before is None and len(self._numbers) >= _MOST_PRODUCERS:
             self._numbers.clear()
         self._numbers[key] = record.number
-        fresh = before is not None and record.number <= before
         if pid:
             pids = self._pids.setdefault(role, set())
             who = (pid, record.source.ip)

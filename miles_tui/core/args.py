@@ -1,0 +1,58 @@
+"""The arguments of a run as the log prints them: Megatron's table, or a command line.
+
+Names have underscores as in Miles's own table; values are the printed text, keys and tokens masked.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from miles_tui.core.plain import mask, plain
+
+_ROW = re.compile(r"\s{1,8}([A-Za-z_]\w{0,80}) (\.{2,} ?|(?<=\w{46} ))(.*)")
+_FLAG = re.compile(r"--([A-Za-z][\w-]{0,80})(?:=(.*))?", re.DOTALL)
+_NEGATIVE = re.compile(r"-[\d.]")
+_SCRIPT = re.compile(r"\S*\.py")
+_MOST_VALUE = 200
+
+
+def table_row(message: str) -> tuple[str, str] | None:
+    """`  name ....... value` as (name, value), or None."""
+    match = _ROW.fullmatch(mask(plain(message)))
+    return (match[1], match[3].strip()[:_MOST_VALUE]) if match else None
+
+
+def cli_arguments(line: str) -> dict[str, str]:
+    """The flags behind the training script in a printed command line; the last of two equal flags wins.
+
+    `--flag` alone is "True"; several values are joined with blanks.
+    """
+    text = mask(plain(line))
+    try:
+        words = shlex.split(text)
+    except ValueError:  # an apostrophe or an unclosed quote
+        words = text.split()
+    begin = _script(words)
+    if begin < 0:  # the command stands in one pair of quotes: `bash -c "... -- python3 train.py --lr 1e-6"`
+        words = [part for word in words for part in word.split()]
+        begin = _script(words)
+    if begin < 0:
+        begin = words.index("--") if "--" in words else len(words)
+    found: dict[str, str] = {}
+    values: list[str] = []
+    name = ""
+    for word in [*words[begin + 1 :], "--end"]:
+        flag = _FLAG.fullmatch(word)
+        if flag is None:
+            if name and (not word.startswith("-") or _NEGATIVE.match(word)):
+                values.append(word)
+            continue
+        if name:
+            found[name] = " ".join(values)[:_MOST_VALUE] if values else "True"
+        name, values = flag[1].replace("-", "_"), [flag[2]] if flag[2] is not None else []
+    return found
+
+
+def _script(words: list[str]) -> int:
+    return max((i for i, word in enumerate(words) if _SCRIPT.fullmatch(word)), default=-1)
