@@ -26,7 +26,8 @@ class Rollout:
     a missing signal is absent, NaN and infinities are kept. `metrics` is the same for every log
     name. `first` holds the log names of the rollout's first update only. `updates` counts the
     updates seen, `planned_updates` is k (None while it is unknown). `rank` counts the rollouts of
-    this attempt from 0: a grace after a resume is told by it. `time` is the log's clock, in seconds.
+    this attempt from 0: a grace after a resume is told by it. `groups` is the printed number of prompts a
+    rollout, where it is known. `time` is the log's clock, in seconds.
     """
 
     number: int
@@ -39,3 +40,4 @@ class Rollout:
     planned_updates: int | None = None
     paused: bool = False
     time: float | None = None
+    groups: int | None = None

@@ -1,0 +1,93 @@
+"""The life of an alert: firing, recovering, resolved; seen and snoozed by the person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from miles_tui.core.conditions.base import Condition, Severity
+
+
+class AlertState(StrEnum):
+    """Where an alert is in its life. `pending` and `learning` come before it: see `Judge.states`."""
+
+    FIRING = "firing"
+    RECOVERING = "recovering"
+    RESOLVED = "resolved"
+
+
+@dataclass(slots=True)
+class Alert:
+    """One onset of a condition.
+
+    `raised_step` is the rollout with whose data it was raised, None before the first; `raised_time` the log's clock.
+    `resolved_step` is the last rollout that resolving took. `count` is how often it has fired: 1, and one
+    more for each time that it came back within a few rollouts. `evidence` is of the moment it was raised, came
+    back or became worse. `snoozed_until` is a rollout number: before it a screen keeps the alert quiet.
+    """
+
+    words: Condition
+    severity: Severity
+    signals: tuple[str, ...]
+    evidence: str
+    raised_step: int | None
+    raised_time: float | None
+    attempt: int = 1
+    state: AlertState = AlertState.FIRING
+    resolved_step: int | None = None
+    resolved_time: float | None = None
+    count: int = 1
+    seen: bool = False
+    snoozed_until: int | None = None
+    explained: tuple[str, str] | None = None  # (likely cause, first check) of one known message
+
+    @property
+    def condition(self) -> str:
+        """The condition's id."""
+        return self.words.id
+
+    @property
+    def title(self) -> str:
+        """The condition in the manual's words."""
+        return self.words.title
+
+    @property
+    def likely_cause(self) -> str:
+        """Why this usually happens."""
+        return self.explained[0] if self.explained else self.words.likely_cause
+
+    @property
+    def first_check(self) -> str:
+        """What to look at first."""
+        return self.explained[1] if self.explained else self.words.first_check
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not resolved."""
+        return self.state is not AlertState.RESOLVED
+
+    def snoozed(self, now: int | None) -> bool:
+        """Whether it is to be kept quiet at rollout `now`."""
+        return self.snoozed_until is not None and (now or 0) < self.snoozed_until
+
+    def resolve(self, step: int | None, time: float | None) -> None:
+        """It is over with the rollout `step`."""
+        self.state, self.resolved_step, self.resolved_time = AlertState.RESOLVED, step, time
+
+    def reopen(self, evidence: str) -> None:
+        """It came back soon after it was resolved: the same alert, counted."""
+        self.state, self.resolved_step, self.resolved_time = AlertState.FIRING, None, None
+        self.count += 1
+        self.seen = False
+        if evidence:
+            self.evidence = evidence
+
+
+def acknowledge(alert: Alert) -> None:
+    """The person has seen it: shown dim until it changes."""
+    alert.seen = True
+
+
+def snooze(alert: Alert, rollouts: int, now: int | None) -> None:
+    """Keep it quiet for that many rollouts from rollout `now` on; 0 wakes it."""
+    alert.snoozed_until = (now or 0) + rollouts if rollouts > 0 else None

@@ -1,0 +1,112 @@
+"""What is normal for one signal: a center and a scale from the run's own rollouts, a profile's, or both."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.stats import center_and_scale, clip
+
+
+@dataclass(slots=True, frozen=True)
+class Norm:
+    """A signal's normal as a profile knows it: what `count` healthy rollouts of other runs say.
+
+    `center` and `scale` (one standard deviation of a step) are in the rule's own unit: the logarithm for the
+    gradient norm. `whose` is the profile's name.
+    """
+
+    center: float
+    scale: float
+    count: float
+    whose: str
+
+
+class Baseline:
+    """The last healthy values of a signal, and the center and scale they give.
+
+    The newest `hold` values are not asked for center and scale: a change that is under way would hide itself.
+    A profile counts as `norm.count` further values. `floor` is the least scale, as a share of the center (1.0 in a
+    rule that works with logarithms, where `absolute` is the least scale itself).
+    """
+
+    KEPT = 96  # values: more do not sharpen the tests by 5 %, and a baseline should follow a setup over a day
+
+    def __init__(self, least: int, hold: int, norm: Norm | None = None, floor: float = 0.0, absolute: float = 0.0):
+        self.least, self.hold, self.norm = least, hold, norm
+        self.floor, self.absolute = floor, absolute
+        self.values: deque[float] = deque(maxlen=self.KEPT)
+        self.center = norm.center if norm else 0.0
+        self.scale = self._floored(norm.scale) if norm else 0.0
+        self._due = 0
+
+    def _floored(self, scale: float) -> float:
+        return max(scale, self.floor * abs(self.center), self.absolute)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is enough to judge by."""
+        return self.norm is not None or len(self.values) >= self.least
+
+    @property
+    def count(self) -> int:
+        """How many of `least` values are there."""
+        return min(len(self.values), self.least)
+
+    @property
+    def whose(self) -> str:
+        """Where the normal comes from, for the evidence."""
+        return f"profile {self.norm.whose}" if self.norm else "this run so far"
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the scale."""
+        return max(len(self.values) - self.hold, 0) + (self.norm.count if self.norm else 0) - 1
+
+    def add(self, value: float) -> None:
+        """Take a value in and, when it is time, work center and scale out again (every value at first)."""
+        self.values.append(value)
+        self._due -= 1
+        if self._due > 0:
+            return
+        self._due = 1 if len(self.values) < 32 else 4
+        self._fit()
+
+    def _fit(self) -> None:
+        old = list(self.values)[: max(len(self.values) - self.hold, min(len(self.values), self.least))]
+        norm = self.norm
+        if len(old) < 3:
+            return
+        center, scale = center_and_scale(old)
+        if norm:
+            n = len(old)
+            self.center = (n * center + norm.count * norm.center) / (n + norm.count)
+            scale = math.sqrt((n * scale * scale + norm.count * norm.scale**2) / (n + norm.count))
+        else:
+            self.center = center
+        self.scale = self._floored(scale)
+
+    def forget_last(self, count: int) -> None:
+        """Take the newest values out again: they belong to a fault."""
+        for _ in range(min(count, len(self.values))):
+            self.values.pop()
+
+    def residuals(self, low: float, high: float) -> list[float]:
+        """All values in deviations from the center, clipped; needs a scale above 0."""
+        center, scale = self.center, self.scale
+        return [clip((v - center) / scale, low, high) for v in self.values]
+
+    def rebase(self) -> None:
+        """Begin anew: neither the past nor the profile says what is normal now."""
+        self.values.clear()
+        self.norm = None
+        self.center = self.scale = 0.0
+        self._due = 0
+
+
+def tail_mean(values: Sequence[float], count: int) -> float:
+    """The mean of the last `count` values, or of as many as there are."""
+    last = list(values)[-count:]
+    return sum(last) / len(last) if last else math.nan

@@ -1,0 +1,121 @@
+"""`gap-jump`: the engine and the trainer no longer give the same log probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from miles_tui.core.baseline import Baseline, Norm, tail_mean
+from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.rollouts import Rollout
+from miles_tui.core.stats import RAMP, STEP, Match, best_match, clip, threshold
+from miles_tui.core.numbers import number
+
+CONDITION = Condition(
+    id="gap-jump",
+    severity=Severity.CRITICAL,
+    title="The gap jumps and stays high",
+    signals=("gap",),
+    likely_cause="The engine and the trainer no longer work with the same weights.",
+    first_check="Read the weight update lines of the log: did every update reach every engine? "
+    "Then section 5.2 of the manual.",
+    rule="The gap is compared with its own level in the run's earlier rollouts (or in the profile). A jump must "
+    "last three rollouts in a row: one high step says nothing. A slow climb counts once it stands a quarter above "
+    "the level. Both are decided by a likelihood ratio test of every start that the change could have had.",
+)
+
+
+class GapJump(LatchedRule):
+    """A step or a ramp in the gap, by the generalized likelihood ratio of `stats.best_match`.
+
+    A level of exactly 0 (true on-policy) has the scale `NOTHING`: what float32 can tell from 0 is a jump then.
+    """
+
+    STAYS = 3  # rollouts in a row: the manual's "stays high"
+    LEAST = 6  # values: with fewer a jump would have to be of 12 deviations
+    BASE = 4.3  # score
+    LONGEST = 32  # rollouts that a climb is looked for
+    JUMP, CLIMB = 0.08, 0.25  # least rise worth a person's time, as a share of the level
+    NOTHING = 1e-6  # nats: the rounding of a log probability in float32
+    HIGH, FAR = 1.0, 4.0  # deviations above the center: from HIGH a rollout is high, three beyond FAR need no test
+
+    condition = CONDITION
+
+    def __init__(self, norm: Norm | None = None):
+        super().__init__()
+        self.baseline = Baseline(self.LEAST, hold=4, norm=norm, floor=0.004, absolute=self.NOTHING)
+        self.last: deque[float] = deque(maxlen=5)
+        self.level = self.scale = self.worst = 0.0  # of the alert that is on
+
+    def _reads(self, rollout: Rollout) -> float | None:
+        value = rollout.values.get("gap")
+        return value if value is not None and math.isfinite(value) else None
+
+    def _watch(self, rollout: Rollout, value: float) -> Reading:
+        base = self.baseline
+        self.last.append(value)
+        base.add(value)
+        if not base.ready:
+            return Reading(State.LEARNING, count=base.count, of=base.least)
+        high = self._in_a_row(self.HIGH)
+        if high < 2:
+            return Reading(State.OK)
+        if high < self.STAYS or (found := self._match()) is None:
+            return Reading(State.PENDING, count=min(high, self.STAYS - 1), of=self.STAYS)
+        match, self.level = found
+        self.scale, self.worst = base.scale, tail_mean(self.last, self.STAYS)
+        from_start = match.length >= len(base.values)
+        base.forget_last(match.length)
+        return Reading(State.FIRING, self._evidence(rollout.number - match.length + 1, from_start))
+
+    def _match(self) -> tuple[Match, float] | None:
+        """The change that is sure enough and large enough, with the level before it."""
+        base, norm = self.baseline, self.baseline.norm
+        weight = norm.count if norm else 0.0
+        prior_at = clip((norm.center - base.center) / base.scale, -3.0, 3.0) if norm else 0.0
+        far = self._in_a_row(self.FAR)
+        if far >= self.STAYS and tail_mean(self.last, far) - base.center > self.JUMP * abs(base.center):
+            return Match(self.FAR, far), base.center
+        residuals, trust = base.residuals(-3.0, 3.0), 8.0 + weight
+        for shape, least in ((STEP, self.JUMP), (RAMP, self.CLIMB)):
+            match = best_match(
+                residuals, shape, self.STAYS, self.LONGEST, 3, prior=weight, prior_at=prior_at, trust=trust
+            )
+            before = base.center + match.before * base.scale
+            rise = tail_mean(self.last, self.STAYS) - before
+            sure = match.length > 0 and match.score >= threshold(self.BASE, match.n + trust - 1)
+            if sure and rise > max(least * abs(before), self.NOTHING):
+                return match, before
+        return None
+
+    def _in_a_row(self, deviations: float) -> int:
+        limit = self.baseline.center + deviations * self.baseline.scale
+        count = 0
+        for value in reversed(self.last):
+            if value <= limit:
+                break
+            count += 1
+        return count
+
+    def _evidence(self, since: int, from_start: bool) -> str:
+        how = "high since the first rollout" if from_start else f"high since rollout {since}"
+        return (
+            f"gap {number(self.last[-1])}, mean of the last three {number(tail_mean(self.last, 3))}, {how}; "
+            f"level {number(self.level)} ± {number(self.scale)} ({self.baseline.whose})"
+        )
+
+    def _eases(self, rollout: Rollout, value: float) -> bool:
+        self.last.append(value)
+        self.worst = max(self.worst, tail_mean(self.last, 3))
+        return value <= self.level + max(2.5 * self.scale, (self.worst - self.level) / 3)
+
+    def restarted(self) -> None:
+        """See `Rule.restarted`."""
+        self.last.clear()
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        super().rebase()
+        self.baseline.rebase()
+        self.last.clear()

@@ -1,0 +1,127 @@
+"""`grad-norm-growth`: the gradient norm rises from rollout to rollout."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from miles_tui.core.baseline import Baseline, Norm, tail_mean
+from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.rollouts import Rollout
+from miles_tui.core.stats import RAMP, Match, best_match, clip, threshold
+from miles_tui.core.numbers import number
+
+CONDITION = Condition(
+    id="grad-norm-growth",
+    severity=Severity.WARNING,
+    title="The gradient norm grows step after step",
+    signals=("gradient norm",),
+    likely_cause="The learning rate is too high for this batch.",
+    first_check="Lower the learning rate and repeat the run.",
+    rule="The logarithm of the gradient norm is compared with its own level in the run's earlier rollouts (or in the "
+    "profile). Spikes are healthy: each counts as two deviations and no more, and the newest one not at all. "
+    "A rising line from any of the last 40 rollouts is tested against the level by its likelihood ratio; three "
+    "far values in a row, each above the one before, need no test.",
+)
+
+
+class GradNormGrowth(LatchedRule):
+    """A ramp in the logarithm of the norm, by `stats.best_match` on residuals clipped at two deviations.
+
+    In the logarithm growth by a constant factor is a straight line, and setups differ by a constant. Two far values
+    may be a healthy burst; three that rise, or four, may not.
+    """
+
+    LEAST = 7  # values
+    BASE = 4.0  # score
+    SHORTEST, LONGEST = 4, 40  # rollouts of growth: "step after step" is at least four
+    FAR = 3.5  # deviations
+    RISE = math.log(1.25)  # least rise of the newest values worth a person's time
+    LEAST_SCALE = 0.05  # of the logarithm: a norm that has hardly moved yet will
+    HELD = 2.0  # deviations that a high value counts for at most
+
+    condition = CONDITION
+
+    def __init__(self, norm: Norm | None = None):
+        super().__init__()
+        self.baseline = Baseline(self.LEAST, hold=5, norm=norm, absolute=self.LEAST_SCALE)
+        self.last: deque[float] = deque(maxlen=6)
+        self.level = self.worst = 0.0
+
+    def _reads(self, rollout: Rollout) -> float | None:
+        value = rollout.values.get("gradient norm")
+        return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
+
+    def _watch(self, rollout: Rollout, value: float) -> Reading:
+        base = self.baseline
+        self.last.append(value)
+        base.add(value)
+        if not base.ready:
+            return Reading(State.LEARNING, count=base.count, of=base.least)
+        residuals = base.residuals(-2.5, self.HELD)
+        far = self._far_in_a_row()
+        climbs = far >= 3 and self.last[-3] < self.last[-2] < self.last[-1]
+        match = self._match(residuals) if far < 4 else Match(0.0, far)
+        if far >= 4 or climbs:
+            length = max(far, 3)
+            self.level = base.center
+        elif match is not None:
+            length, self.level = match.length, base.center + match.before * base.scale
+        else:
+            return Reading(State.OK)
+        self.worst = tail_mean(self.last, 5)
+        base.forget_last(length)
+        return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
+
+    def _far_in_a_row(self) -> int:
+        limit = self.baseline.center + self.FAR * max(self.baseline.scale, self.LEAST_SCALE)
+        count = 0
+        for value in reversed(self.last):
+            if value <= limit:
+                break
+            count += 1
+        return count
+
+    def _match(self, residuals: list[float]) -> Match | None:
+        """The growth that is sure and large enough; a far newest value is left out until another one confirms it."""
+        base, norm = self.baseline, self.baseline.norm
+        if sum(residuals[-4:]) < 2.0:  # nine of ten healthy rollouts end here: the test costs 20 µs
+            return None
+        weight = norm.count if norm else 0.0
+        prior_at = clip((norm.center - base.center) / base.scale, -2.5, self.HELD) if norm else 0.0
+        if len(residuals) > 1 and residuals[-1] >= self.HELD and residuals[-2] < 1.0:
+            residuals = residuals[:-1]
+        trust = 8.0 + weight
+        match = best_match(
+            residuals, RAMP, self.SHORTEST, self.LONGEST, 4, prior=weight, prior_at=prior_at, trust=trust
+        )
+        if not match.length or match.score < threshold(self.BASE, match.n + trust - 1):
+            return None
+        rise = sum(residuals[-4:]) / 4 - match.before
+        return match if rise * base.scale >= self.RISE else None
+
+    def _evidence(self, since: int) -> str:
+        base = self.baseline
+        now, level = math.exp(tail_mean(self.last, 5)), math.exp(self.level)
+        low, high = math.exp(self.level - 2 * base.scale), math.exp(self.level + 2 * base.scale)
+        return (
+            f"gradient norm {number(math.exp(self.last[-1]))}, mean of the last five {number(now)}, rising since "
+            f"rollout {since}; usual {number(level)} ({number(low)} to {number(high)}, {base.whose})"
+        )
+
+    def _eases(self, rollout: Rollout, value: float) -> bool:
+        self.last.append(value)
+        now = tail_mean(self.last, 5)
+        self.worst = max(self.worst, now)
+        return now <= self.level + max(0.5 * self.baseline.scale, (self.worst - self.level) / 3)
+
+    def restarted(self) -> None:
+        """See `Rule.restarted`."""
+        self.last.clear()
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        super().rebase()
+        self.baseline.rebase()
+        self.last.clear()

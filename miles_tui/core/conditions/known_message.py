@@ -1,0 +1,31 @@
+"""`known-message`: a line that the manual explains."""
+
+from __future__ import annotations
+
+from miles_tui.core.conditions.base import Condition, Severity
+
+CONDITION = Condition(
+    id="known-message",
+    severity=Severity.NOTICE,
+    title="A message that the manual explains",
+    signals=(),
+    likely_cause="The manual explains this line.",
+    first_check="Nothing to do.",
+    rule="Lines that the manual names: the Weights & Biases TypeError without a group, offline mode, the TensorBoard folder.",
+)
+
+# message id -> (likely cause, first check)
+MESSAGES: dict[str, tuple[str, str]] = {
+    "wandb-group": (
+        "Weights & Biases was turned on without a group, so Miles joins a missing name with a text.",
+        "Add --wandb-group NAME to the arguments.",
+    ),
+    "wandb-offline": (
+        "Weights & Biases runs offline: the data stay on this machine.",
+        "Look for an offline-run- folder below the folder given with --wandb-dir.",
+    ),
+    "tensorboard": (
+        "The TensorBoard writer is on: the data go to the folder in this line.",
+        "Open it with: tensorboard --logdir FOLDER",
+    ),
+}

@@ -1,0 +1,69 @@
+"""`no-signal`: there is nothing to learn from."""
+
+from __future__ import annotations
+
+import math
+
+from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.rollouts import Rollout
+from miles_tui.core.numbers import number
+
+CONDITION = Condition(
+    id="no-signal",
+    severity=Severity.WARNING,
+    title="Nothing to learn from",
+    signals=("reward", "gradient norm"),
+    likely_cause="Every answer of a group gets the same reward: the reward function or the answer extraction returns one "
+    "value, or the task is too hard or too easy for the model.",
+    first_check="Read a few answers with their rewards. If they are judged rightly, change the mix of the data.",
+    rule="The gradient norm is exactly 0, or every group of answers has one reward, three rollouts in a row. One such "
+    "rollout can be chance.",
+)
+
+
+class NoSignal(LatchedRule):
+    """An identity: equal rewards in a group give advantages of 0 (Shao et al., GRPO, 2024), and those no gradient."""
+
+    STAYS = 3  # rollouts in a row
+    condition = CONDITION
+    need = 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.empty = 0
+
+    def _reads(self, rollout: Rollout) -> float | None:
+        """1 where there was nothing to learn from, else 0."""
+        norm = rollout.values.get("gradient norm")
+        groups = self._equal_groups(rollout)
+        if norm is None and groups is None:
+            return None
+        return 1.0 if norm == 0 or groups else 0.0
+
+    @staticmethod
+    def _equal_groups(rollout: Rollout) -> bool | None:
+        """Whether every group had one reward; None where the log does not tell."""
+        counts = [v for k, v in rollout.metrics.items() if "zero_std/count_" in k and math.isfinite(v)]
+        if not counts or not rollout.groups:
+            return None
+        return sum(counts) >= rollout.groups
+
+    def _watch(self, rollout: Rollout, value: float) -> Reading:
+        self.empty = self.empty + 1 if value else 0
+        if not self.empty:
+            return Reading(State.OK)
+        if self.empty < self.STAYS:
+            return Reading(State.PENDING, count=self.empty, of=self.STAYS)
+        self.empty = 0
+        reward = rollout.values.get("reward", math.nan)
+        what = "gradient norm exactly 0" if rollout.values.get("gradient norm") == 0 else "one reward in every group"
+        return Reading(State.FIRING, f"{what}, reward {number(reward)}, {self.STAYS} rollouts in a row")
+
+    def _eases(self, rollout: Rollout, value: float) -> bool:
+        return not value
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        super().rebase()
+        self.empty = 0

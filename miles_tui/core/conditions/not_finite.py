@@ -1,0 +1,64 @@
+"""`not-finite`: NaN or infinity in a signal or in the loss."""
+
+from __future__ import annotations
+
+import math
+
+from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.rollouts import Rollout, Stage
+from miles_tui.core.words import listed
+
+CONDITION = Condition(
+    id="not-finite",
+    severity=Severity.CRITICAL,
+    title="A signal is not a number",
+    signals=(),
+    likely_cause="An overflow or a division by zero in the loss or the backward pass; if an update was made with it, "
+    "the weights are lost from here on.",
+    first_check="Look whether the update was skipped, and go back to the last checkpoint before this rollout; then the "
+    "precision, the loss terms and the longest samples of this rollout.",
+    rule="Any NaN or infinity in one of the signals or in the loss, at once. A missing value is none.",
+)
+LOSSES = ("train/loss", "train/pg_loss")
+
+
+class NotFinite:
+    """Looks at both stages of a rollout; resolved after three whole rollouts of finite values."""
+
+    NEED = 3
+    condition = CONDITION
+    stages = (Stage.SAMPLED, Stage.TRAINED)
+
+    def __init__(self) -> None:
+        self.on, self.clear, self.early = False, 0, False
+
+    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
+        """See `Rule.judge`."""
+        bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
+        bad += [name for name in LOSSES if not math.isfinite(rollout.metrics.get(name, 0.0))]
+        if bad:
+            self.on, self.clear = True, 0
+            text = f"{listed(bad)} {'is' if len(bad) == 1 else 'are'} {self._what(rollout, bad)} in rollout {rollout.number}"
+            return Reading(State.FIRING, text, signals=tuple(bad))
+        if not self.on:
+            return Reading(State.OK)
+        if stage is Stage.TRAINED and rollout.values:
+            self.clear += 1
+            if self.clear >= self.NEED:
+                self.on = False
+                return Reading(State.OK)
+        if self.clear:
+            return Reading(State.RECOVERING, count=self.clear, of=self.NEED)
+        return Reading(State.FIRING)
+
+    @staticmethod
+    def _what(rollout: Rollout, names: list[str]) -> str:
+        values = {str(rollout.values.get(n, rollout.metrics.get(n, math.nan))) for n in names}
+        return listed(sorted("NaN" if v == "nan" else v for v in values))
+
+    def restarted(self) -> None:
+        """See `Rule.restarted`."""
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        self.on, self.clear = False, 0

@@ -1,0 +1,151 @@
+"""`rollout-slowdown`: the rollout takes longer than the answers explain."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from miles_tui.core.baseline import tail_mean
+from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.rollouts import Rollout, Stage
+from miles_tui.core.stats import Match, Shape, best_match, clip, threshold
+from miles_tui.core.timelaw import TimeLaw, TimeNorm
+from miles_tui.core.numbers import number
+from miles_tui.core.words import percent
+
+CONDITION = Condition(
+    id="rollout-slowdown",
+    severity=Severity.WARNING,
+    title="The rollout time grows with flat length",
+    signals=("rollout time", "answer length"),
+    likely_cause="The engine or the GPU has become slower.",
+    first_check="Look at the heat log (temperature, clock, power cap) and at the engine's log.",
+    rule="How the rollout time follows the answer length is learned in this run (or from the profile). What the length "
+    "does not explain is tested for a rise over the last four or more rollouts, and the usual swing from "
+    "one rollout to the next is taken out first. Warm-up, pauses and a single slow rollout are left out.",
+)
+
+
+class RolloutSlowdown(LatchedRule):
+    """A ramp in the time that the length does not explain, by `stats.best_match` on whitened residuals.
+
+    The rest of `timelaw` is autocorrelated; its quasi-differences are not, and a ramp in it is a ramp of another
+    shape in them. The uncertainty of the length's share goes into the score where the length has moved.
+    """
+
+    LEAST = 8  # rollouts after the warm-up
+    WARM_UP = 2  # rollouts of an attempt: compiling, cold caches
+    BASE = 4.3  # score
+    SHORTEST, LONGEST = 4, 40
+    FAR = 4.5  # deviations of the rest: one such rollout is a pause, not a trend
+    RISE = 0.04  # least rise of log(seconds) worth a person's time
+
+    condition = CONDITION
+    stages = (Stage.SAMPLED,)
+
+    def __init__(self, norm: TimeNorm | None = None):
+        super().__init__()
+        self.law = TimeLaw(self.LEAST, hold=5, norm=norm)
+        self.last: deque[float] = deque(maxlen=5)  # the newest rests
+        self.doubt: tuple[float, float] | None = None  # a far rollout that the next one must confirm
+        self.worst = 0.0
+
+    def _reads(self, rollout: Rollout) -> float | None:
+        seconds, length = rollout.values.get("rollout time"), rollout.values.get("answer length")
+        if seconds is None or length is None or not (0 < seconds < math.inf and 0 < length < math.inf):
+            return None
+        if rollout.paused or rollout.rank < self.WARM_UP:
+            return None
+        return seconds
+
+    def _watch(self, rollout: Rollout, value: float) -> Reading:
+        law, length = self.law, rollout.values["answer length"]
+        if law.fit is None:
+            law.add(length, value)
+            return Reading(State.LEARNING, count=min(len(law.points), self.LEAST), of=self.LEAST + law.hold)
+        if self._is_far(law.rest(length, value)) and self.doubt is None:
+            self.doubt = (length, value)
+            return self.standing
+        if self.doubt is not None:
+            if self._is_far(law.rest(length, value)):
+                law.add(*self.doubt)
+                self.last.append(law.rest(*self.doubt))
+            self.doubt = None
+        law.add(length, value)
+        self.last.append(law.rest(length, value))
+        match = self._match()
+        if match is None:
+            return Reading(State.OK)
+        self.worst = tail_mean(self.last, 5)
+        evidence = self._evidence(value, length, rollout.number - match.length + 1)
+        law.forget_last(match.length)
+        return Reading(State.FIRING, evidence)
+
+    def _is_far(self, rest: float) -> bool:
+        fit = self.law.fit
+        assert fit is not None
+        before = self.last[-1] if self.last else 0.0
+        return rest - before > self.FAR * fit.noise * 1.3 and rest > self.FAR * fit.noise
+
+    def _match(self) -> Match | None:
+        law, fit, norm = self.law, self.law.fit, self.law.norm
+        assert fit is not None
+        if tail_mean(self.last, 3) < max(self.RISE, 2.0 * fit.noise):
+            return None
+        rests = [law.rest(*point) for point in law.points]
+        rho, noise = fit.rho, fit.noise
+        white = [clip((b - rho * a) / noise, -2.5, 2.5) for a, b in zip(rests, rests[1:], strict=False)]
+        if norm:  # the first rollout has no neighbour: its own rest, in units of the stationary deviation
+            white.insert(0, clip(rests[0] * math.sqrt(1 - rho * rho) / noise, -2.5, 2.5))
+        shape = Shape(rho, 1.0 - rho)
+        weight = norm.count if norm else 0.0
+        trust = 8.0 + weight
+        match = best_match(white, shape, self.SHORTEST, self.LONGEST, 4, prior=weight, trust=trust)
+        if not match.length:
+            return None
+        score = match.score / math.sqrt(1.0 + self._share_doubt(shape, match.length))
+        return match if score >= threshold(self.BASE, match.n + trust - 1) else None
+
+    def _share_doubt(self, shape: Shape, length: int) -> float:
+        """The variance that an unsure share of the length adds to the score, in units of the score's own."""
+        fit, points = self.law.fit, list(self.law.points)
+        assert fit is not None
+        lean = [fit.lean(p[0]) for p in points]
+        old = lean[:-length]
+        center = sum(old) / len(old) if old else 0.0
+        bend = squares = 0.0
+        for j, (a, b) in enumerate(zip(lean[-length - 1 : -1], lean[-length:], strict=False), 1):
+            g = shape.offset + shape.slope * j
+            bend += g * ((b - center) - fit.rho * (a - center))
+            squares += g * g
+        return (bend * fit.share_sd / fit.noise) ** 2 / squares if squares else 0.0
+
+    def _evidence(self, seconds: float, length: float, since: int) -> str:
+        usual = seconds * math.exp(-self.law.rest(length, seconds))
+        return (
+            f"rollout time {number(seconds)} s for {number(length)} tokens, where {number(usual)} s are usual "
+            f"({self.law.whose}); {percent(math.expm1(tail_mean(self.last, 5)))} slower in the mean of the last five, "
+            f"growing since rollout {since}"
+        )
+
+    def _eases(self, rollout: Rollout, value: float) -> bool:
+        rest = self.law.rest(rollout.values["answer length"], value)
+        self.last.append(rest)
+        fit = self.law.fit
+        assert fit is not None
+        now = tail_mean(self.last, 4)
+        self.worst = max(self.worst, now)
+        return now <= max(2.0 * fit.noise, self.worst / 3)
+
+    def restarted(self) -> None:
+        """See `Rule.restarted`."""
+        self.last.clear()
+        self.doubt = None
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        super().rebase()
+        self.law.rebase()
+        self.last.clear()
+        self.doubt = None

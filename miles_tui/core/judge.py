@@ -1,0 +1,309 @@
+"""The conditions over a run: which rules are asked when, what silences what, and what becomes an alert."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from miles_tui.core.alerts import Alert, AlertState, acknowledge, snooze
+from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.conditions.base import Reading, Rule, Severity, State
+from miles_tui.core.conditions.known_message import MESSAGES
+from miles_tui.core.panel import rules_of
+from miles_tui.core.ranges import Learning, Range
+from miles_tui.core.rollouts import Rollout, Stage
+from miles_tui.core.signals import SIGNALS
+
+if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
+    from miles_tui.core.profile import Profile
+
+KEPT = 512  # alerts: a run that raises more is read for its newest
+REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
+GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
+RANGE_FROM = 10  # rollouts that a run's own range is made from
+# condition -> those that make it say nothing new: it would only follow from them
+SILENCED_BY = {
+    "gap-jump": ("not-finite",),
+    "grad-norm-growth": ("not-finite",),
+    "cut-share-high": ("reward-down-length-up",),
+    "off-policy-at-start": ("clipped-on-policy",),
+}
+# Rules that are not even shown a rollout that is silenced: NaN turns the gap to 0 (nan_to_num), which would teach them nonsense.
+NOT_SHOWN = ("gap-jump", "grad-norm-growth")
+NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
+ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
+SEVERITIES = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
+
+
+@dataclass(slots=True)
+class Seat:
+    """A rule and the alert that it holds."""
+
+    rule: Rule
+    reading: Reading
+    alert: Alert | None = None
+    resolved_at: int = -(10**9)  # turn in which the alert was resolved
+
+
+class Judge:
+    """Asks every rule once a rollout and stage, and keeps the alerts.
+
+    `sampled` and `trained` are called once a rollout each, in this order and in the order of the run; a missing value is
+    absent from `rollout.values`. Nothing here looks ahead: a log cut after an alert gives the same alert. `off` are the
+    ids of conditions that the person switched off. About 60 µs a rollout.
+    """
+
+    def __init__(self, profile: Profile | None = None, off: Iterable[str] = ()) -> None:
+        self.profile = profile
+        self.off = set(off) | set(profile.switched_off if profile else ())
+        self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
+        self.ranges: dict[str, Range | Learning] = {}
+        self.states: dict[str, Reading] = {}
+        self.at: int | None = None  # the newest rollout's number
+        self.rebased_at: int | None = None  # since when the person's new baseline counts
+        self._time: float | None = None
+        self._turn = 0  # rollouts judged, over all attempts
+        self._attempt = 1
+        self._grace = 0
+        self._firsts: dict[str, list[float]] = {s.name: [] for s in SIGNALS}
+        self._seats = [Seat(rule, Reading(State.LEARNING)) for rule in rules_of(profile)]
+        for seat in self._seats:
+            self.states[seat.rule.condition.id] = Reading(self._off_or(seat))
+        for name in self._firsts:
+            self.ranges[name] = self._range_of(name)
+
+    # -- rollouts ------------------------------------------------------------------------------
+
+    def sampled(self, rollout: Rollout) -> None:
+        """The answers of a rollout are known."""
+        self._begin(rollout)
+        self._ask(rollout, Stage.SAMPLED)
+        self._widen(rollout, updates=False)
+
+    def trained(self, rollout: Rollout) -> None:
+        """The updates of a rollout are done too, or it is over without them."""
+        self.at, self._time = rollout.number, rollout.time
+        self._ask(rollout, Stage.TRAINED)
+        self._widen(rollout, updates=True)
+        if self._grace and rollout.rank >= GRACE - 1:
+            self._grace = 0
+            self.clear("restarted", rollout.number, rollout.time)
+
+    def _begin(self, rollout: Rollout) -> None:
+        self.at, self._time, self._turn = rollout.number, rollout.time, self._turn + 1
+        if self._grace:
+            self._grace = max(GRACE - rollout.rank, 0)
+
+    def _ask(self, rollout: Rollout, stage: Stage) -> None:
+        for seat in self._seats:
+            rule = seat.rule
+            if stage not in rule.stages:
+                continue
+            name = rule.condition.id
+            if name in self.off or (self._grace and name not in NO_GRACE):
+                continue
+            silenced = name in SILENCED_BY and any(self._fires(other) for other in SILENCED_BY[name])
+            if silenced and name in NOT_SHOWN:
+                continue
+            seat.reading = rule.judge(rollout, stage)
+            self._follow(seat, rollout, silenced)
+            self._tell(name)
+
+    def _fires(self, condition: str) -> bool:
+        return any(s.alert is not None and s.rule.condition.id == condition for s in self._seats)
+
+    def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
+        """Turn a reading into the life of the seat's alert."""
+        reading, alert = seat.reading, seat.alert
+        if reading.state is State.FIRING:
+            if alert is not None:
+                alert.state = AlertState.FIRING
+                self._worsen(alert, reading)
+            elif not silenced:
+                seat.alert = self._raise(seat, reading, rollout)
+        elif alert is not None:
+            if reading.state is State.RECOVERING:
+                alert.state = AlertState.RECOVERING
+            elif reading.state is not State.LEARNING:
+                alert.resolve(rollout.number, rollout.time)
+                seat.alert, seat.resolved_at = None, self._turn
+
+    def _raise(self, seat: Seat, reading: Reading, rollout: Rollout) -> Alert:
+        words = seat.rule.condition
+        if self._turn - seat.resolved_at <= REOPENS:
+            last = next(
+                (
+                    a
+                    for a in reversed(self.alerts)
+                    if a.words is words and (words.signals or a.signals == reading.signals)
+                ),
+                None,
+            )
+            if last is not None:
+                last.reopen(reading.evidence)
+                self._worsen(last, reading)
+                return last
+        alert = Alert(
+            words,
+            reading.severity or words.severity,
+            reading.signals or words.signals,
+            reading.evidence,
+            rollout.number,
+            rollout.time,
+            rollout.attempt,
+        )
+        self._keep(alert)
+        return alert
+
+    @staticmethod
+    def _worsen(alert: Alert, reading: Reading) -> None:
+        """Escalate the same alert where the reading is worse, or names more signals."""
+        severity = reading.severity or alert.words.severity
+        more = tuple(s for s in reading.signals or () if s not in alert.signals)
+        if SEVERITIES.index(severity) > SEVERITIES.index(alert.severity) or more:
+            alert.severity = max(severity, alert.severity, key=SEVERITIES.index)
+            alert.signals += more
+            alert.evidence = reading.evidence or alert.evidence
+
+    def _keep(self, alert: Alert) -> None:
+        self.alerts.append(alert)
+        if len(self.alerts) > KEPT:
+            done = next((i for i, a in enumerate(self.alerts) if not a.open), 0)
+            del self.alerts[done]
+
+    def _tell(self, condition: str) -> None:
+        """The condition's word is that of its most serious seat."""
+        seats = [s.reading for s in self._seats if s.rule.condition.id == condition]
+        self.states[condition] = seats[0] if len(seats) == 1 else max(seats, key=lambda r: ORDER[r.state])
+
+    # -- what comes from facts and clocks --------------------------------------------------------
+
+    def raise_(
+        self,
+        condition: str,
+        step: int | None,
+        time: float | None,
+        evidence: str,
+        severity: Severity | None = None,
+        message: str = "",
+    ) -> None:
+        """Raise a condition that no rollout decides; one that is open already is only counted.
+
+        `message` is the id of a known message. Messages and keys are told apart by their text.
+        """
+        if condition in self.off:
+            return
+        words = CONDITIONS[condition]
+        by_text = condition in ("known-message", "secret-in-log")
+        for alert in reversed(self.alerts):
+            if alert.words is words and alert.open and (not by_text or alert.evidence == evidence):
+                if by_text:
+                    alert.count += 1
+                return
+        alert = Alert(words, severity or words.severity, words.signals, evidence, step, time, self._attempt)
+        alert.explained = MESSAGES.get(message)
+        self._keep(alert)
+        self.states[condition] = Reading(State.FIRING, evidence)
+
+    def clear(self, condition: str, step: int | None, time: float | None) -> None:
+        """What `raise_` raised is over."""
+        for alert in self.alerts[-64:]:
+            if alert.condition == condition and alert.open:
+                alert.resolve(step, time)
+                self.states[condition] = Reading(State.OK)
+
+    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+        """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""
+        self._attempt += 1
+        self._grace = GRACE
+        self.clear("restarted", at, time)
+        for seat in self._seats:
+            seat.rule.restarted()
+        self.raise_("restarted", at, time, evidence)
+
+    # -- what the person says ----------------------------------------------------------------------
+
+    def switch(self, condition: str, on: bool) -> None:
+        """Switch a condition off or on; an open alert of one that is switched off is over."""
+        if on:
+            self.off.discard(condition)
+        else:
+            self.off.add(condition)
+        for seat in self._seats:
+            if seat.rule.condition.id == condition:
+                seat.rule.rebase()
+                seat.reading = Reading(self._off_or(seat))
+                self._drop(seat)
+                self._tell(condition)
+        if not on:
+            self.clear(condition, self.at, self._time)
+
+    def rebase(self) -> None:
+        """The person said: what comes now is the new normal. Every rule learns anew, alerts of the old one are over."""
+        self.rebased_at = self.at
+        for seat in self._seats:
+            seat.rule.rebase()
+            seat.reading = Reading(self._off_or(seat))
+            self._drop(seat)
+            self._tell(seat.rule.condition.id)
+        for name in self._firsts:
+            self._firsts[name] = []
+            self.ranges[name] = Learning(0, RANGE_FROM)
+
+    def acknowledge(self, alert: Alert) -> None:
+        """The person has seen it."""
+        acknowledge(alert)
+
+    def snooze(self, alert: Alert, rollouts: int) -> None:
+        """Keep an alert quiet for that many rollouts from now on."""
+        snooze(alert, rollouts, self.at)
+
+    def _drop(self, seat: Seat) -> None:
+        if seat.alert is not None:
+            seat.alert.resolve(self.at, self._time)
+            seat.alert = None
+        seat.resolved_at = -(10**9)
+
+    def _off_or(self, seat: Seat) -> State:
+        return State.OFF if seat.rule.condition.id in self.off else State.LEARNING
+
+    # -- ranges --------------------------------------------------------------------------------------
+
+    @property
+    def grace(self) -> int:
+        """How many more rollouts of a new attempt are not judged."""
+        return self._grace
+
+    def readings_of(self, signal: str) -> list[Reading]:
+        """What each condition that reads this signal says of it now."""
+        found = []
+        for seat in self._seats:
+            signals = seat.reading.signals or seat.rule.condition.signals
+            if signal in signals:
+                found.append(seat.reading)
+        return found
+
+    def _range_of(self, name: str) -> Range | Learning:
+        if self.profile is not None and (known := self.profile.signals.get(name)) is not None:
+            return Range(known.low, known.high, self.profile.name)
+        firsts = self._firsts[name]
+        if len(firsts) < RANGE_FROM:
+            return Learning(len(firsts), RANGE_FROM)
+        return Range(min(firsts), max(firsts), "this run")
+
+    def _widen(self, rollout: Rollout, updates: bool) -> None:
+        """A run's own range: the smallest and largest of its first `RANGE_FROM` values, as long as there is no profile."""
+        for signal in SIGNALS:
+            known = self.ranges[signal.name]
+            if signal.from_updates is not updates or not isinstance(known, Learning):
+                continue
+            value = rollout.values.get(signal.name)
+            if value is not None and math.isfinite(value):
+                firsts = self._firsts[signal.name]
+                firsts.append(value)
+                done = len(firsts) >= RANGE_FROM
+                self.ranges[signal.name] = (
+                    Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)
+                )

@@ -1,0 +1,180 @@
+"""How the rollout time depends on the answer length in this run, and what is left when the length is taken out.
+
+    log(seconds) = level + log(1 + share * (length / typical - 1)) + e,    e[i] = rho * e[i-1] + noise
+
+`share` is the part of the time that grows with the length, 0 to 1: the rest is fixed. The rest e is autocorrelated
+(a warm machine stays warm), so the law is fitted to quasi-differences (Cochrane and Orcutt, JASA 44, 1949), with clipped residuals
+and with weak priors on `share` and `rho`: ten rollouts alone can't tell them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.stats import MAD_TO_SD, clip, median
+
+
+@dataclass(slots=True, frozen=True)
+class TimeNorm:
+    """The law as a profile knows it; `noise` is the standard deviation of the noise in log(seconds)."""
+
+    typical: float  # tokens
+    level: float  # log(seconds) at the typical length
+    share: float
+    rho: float
+    noise: float
+    count: float  # rollouts behind it
+    whose: str
+
+
+@dataclass(slots=True)
+class Fit:
+    """The law in force. `share_sd` is the uncertainty of `share`, `noise` that of one quasi-difference."""
+
+    typical: float
+    level: float = 0.0
+    share: float = 0.8
+    share_sd: float = 0.25
+    rho: float = 0.6
+    noise: float = 0.0
+
+    def explained(self, length: float) -> float:
+        """log(seconds) that the length explains, without the level."""
+        return math.log(max(1.0 + self.share * (length / self.typical - 1.0), 0.05))
+
+    def lean(self, length: float) -> float:
+        """The derivative of `explained` by `share`."""
+        x = length / self.typical - 1.0
+        return x / max(1.0 + self.share * x, 0.05)
+
+
+SHARE, SHARE_SD = 0.8, 0.3  # decoding dominates a rollout; the fixed part is prefill, waking up, the reward function
+RHO, RHO_WEIGHT = 0.7, 12.0  # a guess too high only makes the test slower, one too low makes it cry wolf
+LEAST_NOISE = 0.004  # of log(seconds): below half a per cent a person does not care
+
+
+def fit(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm | None) -> Fit:
+    """The law of (length, seconds) points, oldest first, neighbours in time; `start` is an earlier fit to begin from.
+
+    Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points).
+    """
+    typical = norm.typical if norm else median([p[0] for p in points])
+    share0, share_sd, weight = SHARE, SHARE_SD, 0.0
+    now = Fit(typical, share=start.share if start else SHARE, rho=start.rho if start else RHO)
+    if norm:
+        now.share, now.rho, weight = norm.share if start is None else now.share, norm.rho, norm.count
+        share0, share_sd = norm.share, 0.05
+    if start is not None:
+        now.noise = start.noise
+    logs = [math.log(seconds) for _, seconds in points]
+    for _ in range(2 if start is not None else 3):
+        _improve(now, [p[0] for p in points], logs, share0, share_sd, norm, weight)
+    return now
+
+
+def _improve(
+    now: Fit,
+    lengths: list[float],
+    logs: list[float],
+    share0: float,
+    share_sd: float,
+    norm: TimeNorm | None,
+    weight: float,
+) -> None:
+    rest = [y - now.explained(x) for x, y in zip(lengths, logs, strict=True)]
+    lean = [now.lean(x) for x in lengths]
+    middle = median(rest)
+    rho = now.rho
+    # quasi-differences of the rest and of its derivative, around the middle
+    diff = [(b - middle) - rho * (a - middle) for a, b in zip(rest, rest[1:], strict=False)]
+    turn = [b - rho * a for a, b in zip(lean, lean[1:], strict=False)]
+    scale = MAD_TO_SD * median([abs(d) for d in diff])
+    noise = max(scale, LEAST_NOISE)
+    held = [clip(d, -2.5 * noise, 2.5 * noise) for d in diff]
+    # level shift m and share shift s by least squares, with a prior on the share
+    one = 1.0 - rho
+    n = len(held)
+    a11 = n * one * one + 1e-9
+    a12 = one * sum(turn)
+    a22 = sum([t * t for t in turn]) + (noise / share_sd) ** 2
+    b1 = one * sum(held)
+    b2 = sum([t * d for t, d in zip(turn, held, strict=True)]) + (noise / share_sd) ** 2 * (share0 - now.share)
+    if norm:  # the profile's level counts as `weight` rollouts
+        a11 += weight * one * one
+        b1 += weight * one * one * (norm.level - middle)
+    det = a11 * a22 - a12 * a12
+    level_shift = (b1 * a22 - b2 * a12) / det
+    share_shift = (b2 * a11 - b1 * a12) / det
+    now.share = clip(now.share + share_shift, 0.0, 1.0)
+    now.level = middle + level_shift
+    now.share_sd = noise * math.sqrt(a11 / det)
+    left = [d - one * level_shift - t * share_shift for d, t in zip(held, turn, strict=True)]
+    own = sum([d * d for d in left])
+    freedom = max(n - 2, 1)
+    if norm:
+        own, freedom = own + weight * norm.noise**2, freedom + int(weight)
+    now.noise = max(math.sqrt(own / freedom), LEAST_NOISE)
+    _correlate(now, [r - now.level for r in rest], norm, weight)
+
+
+def _correlate(now: Fit, rest: list[float], norm: TimeNorm | None, weight: float) -> None:
+    """Work `rho` out again: lag-1 autocorrelation of the clipped rest, its small-sample bias added back
+    (Marriott and Pope, Biometrika 41, 1954: E = rho - (1 + 3 rho) / n), shrunk towards the prior."""
+    limit = 2.5 * max(MAD_TO_SD * median([abs(r) for r in rest]), LEAST_NOISE)
+    held = [clip(r, -limit, limit) for r in rest]
+    below = sum([h * h for h in held])
+    if below <= 0:
+        return
+    n = len(held)
+    raw = sum([a * b for a, b in zip(held, held[1:], strict=False)]) / below
+    raw += (1 + 3 * max(raw, 0.0)) / n
+    prior, count = (norm.rho, weight) if norm else (RHO, RHO_WEIGHT)
+    now.rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)
+
+
+class TimeLaw:
+    """The law over a run: rollouts in, the rest after the length out. Warm-up and pauses are left to the caller."""
+
+    KEPT = 96  # rollouts
+
+    def __init__(self, least: int, hold: int, norm: TimeNorm | None):
+        self.least, self.hold, self.norm = least, hold, norm
+        self.points: deque[tuple[float, float]] = deque(maxlen=self.KEPT)
+        self.fit: Fit | None = None
+        if norm:
+            self.fit = Fit(norm.typical, norm.level, norm.share, 0.05, norm.rho, norm.noise)
+        self._due = 0
+
+    @property
+    def whose(self) -> str:
+        """Where the law comes from, for the evidence."""
+        return f"profile {self.norm.whose}" if self.norm else "this run so far"
+
+    def add(self, length: float, seconds: float) -> None:
+        """Take a rollout in and refit when it is time: every rollout at first, every fourth later."""
+        self.points.append((length, seconds))
+        self._due -= 1
+        old = len(self.points) - self.hold
+        if self._due > 0 or old < (12 if self.norm else self.least):
+            return
+        self._due = 1 if len(self.points) < 32 else 4
+        self.fit = fit(list(self.points)[:old], self.fit, self.norm)
+
+    def rest(self, length: float, seconds: float) -> float:
+        """log(seconds) beyond what level and length explain; 0.05 is 5 % slower."""
+        assert self.fit is not None
+        return math.log(seconds) - self.fit.explained(length) - self.fit.level
+
+    def forget_last(self, count: int) -> None:
+        """Take the newest rollouts out again: they belong to a fault."""
+        for _ in range(min(count, len(self.points))):
+            self.points.pop()
+
+    def rebase(self) -> None:
+        """Begin anew, without the profile."""
+        self.points.clear()
+        self.norm = self.fit = None
+        self._due = 0

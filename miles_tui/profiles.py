@@ -1,0 +1,91 @@
+"""Profiles on disk: the bundled ones and the person's own, found by name or by path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from miles_tui.core.profile import Profile, read_profile, write_profile
+from miles_tui.errors import BadSetting
+from miles_tui.locations import profiles_dir
+
+BUNDLED = Path(__file__).resolve().parent / "_profiles"
+SUFFIX = ".toml"
+
+
+@dataclass(slots=True, frozen=True)
+class Found:
+    """One profile that is known here: `error` says why it can't be used, and `profile` is None then."""
+
+    name: str
+    path: Path
+    bundled: bool
+    profile: Profile | None
+    error: str = ""
+
+
+def load(name: str) -> Profile:
+    """The profile with that name or in that file; the person's own wins over a bundled one of the same name.
+
+    Raises BadSetting: no such profile (with the names that are known), unreadable, or wrong.
+    """
+    path = find(name)
+    if path is None:
+        known = ", ".join(found.name for found in known_profiles())
+        raise BadSetting(f"no profile {name}: neither a file nor one of {known} (make one with: miles-tui calibrate)")
+    return read(path)
+
+
+def find(name: str) -> Path | None:
+    """The file of a profile, or None. A name with a slash or `.toml` is a path."""
+    if "/" in name or name.endswith(SUFFIX):
+        path = Path(name).expanduser()
+        return path if path.exists() else None
+    for folder in (profiles_dir(), BUNDLED):
+        path = folder / f"{name}{SUFFIX}"
+        if path.is_file():
+            return path
+    return None
+
+
+def read(path: Path) -> Profile:
+    """The profile in a file. Raises BadSetting."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BadSetting(f"{path}: not a text file") from None
+    except OSError as error:
+        raise BadSetting(f"{path}: can't be read: {error.strerror or error}") from None
+    return read_profile(text, str(path))
+
+
+def known_profiles() -> list[Found]:
+    """All profiles by name, the person's own first; a wrong file is listed with its error."""
+    found: dict[str, Found] = {}
+    for folder, bundled in ((profiles_dir(), False), (BUNDLED, True)):
+        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+            name = path.stem
+            if name in found:
+                continue
+            try:
+                found[name] = Found(name, path, bundled, read(path))
+            except BadSetting as error:
+                found[name] = Found(name, path, bundled, None, str(error))
+    return list(found.values())
+
+
+def save(profile: Profile, path: Path | None = None) -> Path:
+    """Write a profile, under its own name in the person's folder when no path is given; returns the path.
+
+    Raises BadSetting when it can't be written.
+    """
+    if path is None:
+        if "/" in profile.name or profile.name.startswith("."):
+            raise BadSetting(f"{profile.name}: not a name for a profile (give a file with -o)")
+        path = profiles_dir() / f"{profile.name}{SUFFIX}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(write_profile(profile), encoding="utf-8")
+    except OSError as error:
+        raise BadSetting(f"{path}: can't be written: {error.strerror or error}") from None
+    return path
