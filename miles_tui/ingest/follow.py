@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
 import threading
 import time
 from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
@@ -20,12 +19,14 @@ from os import PathLike
 
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.pieces import Cut, Data, Piece, Why
-from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile
+from miles_tui.ingest.read import STDIN, is_stream, read_all
+from miles_tui.ingest.source import in_words
 from miles_tui.ingest.stream import Stream
-from miles_tui.ingest.tail import BUDGET, Tail, in_words
+from miles_tui.ingest.tail import BUDGET, Tail
 from miles_tui.ingest.watch import Stop, Watch, Woke, is_remote
 
-STDIN = "-"
+__all__ = ["Batch", "follow", "follow_blocking", "read_all"]
+
 LAST_SECONDS = 0.5  # a stop in the middle of catching up does not wait for its end
 JOIN_SECONDS = 0.2  # a thread that hangs in a dead file system is left behind
 
@@ -54,15 +55,6 @@ def open_input(path: str, *, stdin: int = 0, start: int = 0) -> Tail | Stream:
         except OSError as error:
             raise UnreadableLog(f"{path} {in_words(error)}") from None
     return Tail(path, start=start, remote=is_remote(path))
-
-
-def is_stream(path: str) -> bool:
-    """Whether `path` is a FIFO or a device (`<(command)`, `/dev/stdin`): it is read once and has no size."""
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def follow_blocking(
@@ -183,42 +175,3 @@ async def follow(
         thread.join(JOIN_SECONDS)
         if not thread.is_alive():
             halt.close()
-
-
-def read_all(path: str | PathLike[str], *, stdin: int = 0) -> Iterator[bytes]:
-    """A finished log's bytes (of one that grows: up to its present end), gzip unpacked, a chunk at a time.
-
-    `-` is the descriptor `stdin`. Raises UnreadableLog with one plain line.
-    """
-    name = os.fspath(path)
-    try:
-        if name == STDIN:
-            yield from _drain(stdin)
-        elif is_stream(name):
-            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                yield from _drain(fd)
-            finally:
-                os.close(fd)
-        else:
-            with PlainFile(name) as file:
-                yield from _drain(file.fileno())
-    except OSError as error:
-        raise UnreadableLog(f"{name} {in_words(error)}") from None
-
-
-def _drain(fd: int) -> Iterator[bytes]:
-    """All that comes out of a descriptor. os.read into new memory is as fast as readinto one buffer (22 GB/s)."""
-    data = os.read(fd, CHUNK)
-    gunzip = Gunzip() if data.startswith(GZIP_MAGIC) else None
-    some = False
-    while data:
-        if gunzip:
-            for text in gunzip.feed(data):
-                some = True
-                yield text
-        else:
-            yield data
-        data = os.read(fd, CHUNK)
-    if gunzip and gunzip.broken and not some:
-        raise OSError(0, "the gzip file is damaged")

@@ -34,6 +34,17 @@ class NotAFileError(OSError):
     """The path leads to something that is no regular file."""
 
 
+def in_words(error: OSError) -> str:
+    """What an error of the file system means, in a few words that follow a path."""
+    if isinstance(error, NotAFileError):
+        return str(error.strerror)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "does not exist"
+    if isinstance(error, PermissionError):
+        return "may not be read (permission denied)"
+    return f"can't be read ({(error.strerror or str(error)).lower()})"
+
+
 @dataclass(slots=True, frozen=True)
 class Trace:
     """The first `size` bytes of a file: how many, and up to `MARK` of them at either end."""

@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 from miles_tui.ingest.late import LateLines
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
-from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, NotAFileError, PlainFile
+from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
 from miles_tui.ingest.succession import Source, Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
@@ -32,17 +32,6 @@ LATE_SECONDS = 5.0  # how long a rotated file is looked at for lines that its wr
 DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
 LATE_FILES = 4
 AGAIN_SECONDS = 0.05  # the path changed faster than it could be looked at
-
-
-def in_words(error: OSError) -> str:
-    """What an error of the file system means, in a few words that follow a path."""
-    if isinstance(error, NotAFileError):
-        return str(error.strerror)
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return "does not exist"
-    if isinstance(error, PermissionError):
-        return "may not be read (permission denied)"
-    return f"can't be read ({(error.strerror or str(error)).lower()})"
 
 
 class Tail:

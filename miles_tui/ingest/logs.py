@@ -1,0 +1,273 @@
+"""Which logs an argument means: a file, a folder's runs, the rotations of one run, the newest log here.
+
+Whether a file is a Miles log is told from its name and its first and last 64 KiB.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+
+from miles_tui.core.diagnose import diagnose, is_binary
+from miles_tui.errors import UnreadableLog
+from miles_tui.ingest.read import STDIN, Log, is_stream
+from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, in_words
+
+__all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
+
+SAMPLE = 64 * 1024
+NO_CAUSE = "no line with a Miles metric was found"
+DEPTH = 3  # folders below the one given that are searched when it holds no log itself
+ENTRIES = 5000  # names looked at in all
+FILES = 300  # newest files looked into
+
+_METRIC = re.compile(rb"(?:step|rollout|perf|eval|multi_turn|passrate) \d+: ?\{\s*\\?['\"][^'\"\n]{0,80}/")
+_LAUNCH = re.compile(
+    rb"\((?:MegatronTrainRayActor|FSDPTrainRayActor|Rollout(?:Manager|Executor|Controller))[\w]*[ )]"
+    rb"|  rollout_batch_size \.{4,}|Running entrypoint for job|(?:Timer \w+ (?:start|end \())"
+)
+_NO_LOG = re.compile(
+    r".*\.(?:py|sh|md|rst|json|ya?ml|toml|cfg|ini|csv|tsv|html?|pt|pth|bin|safetensors|npy|npz|pkl|parquet|arrow|so|o"
+    r"|png|jpe?g|gif|svg|pdf|zip|tar|tgz|whl|wandb|lock|pid|swp|ipynb|c|h|cc|cpp|cu|rs|go|js|ts|css)"
+    r"|events\.out\.tfevents\..*",
+    re.IGNORECASE,
+)
+# Ray keeps each worker's own output beside the job's log, which has all of it.
+_RAY_PART = re.compile(r"worker-.*\.(?:out|err)|python-core-.*|(?:raylet|gcs_server|dashboard|monitor|log_monitor).*")
+_ROTATION = re.compile(r"(.+?)[-._](\d[\dTZ:_.+-]*|old)(?:\.gz)?", re.IGNORECASE)
+_LOG_ENDING = re.compile(r".*\.(?:log|out|err|txt)", re.IGNORECASE)
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_MAGIC = (
+    (b"\x7fELF", "a program"),
+    (b"PK\x03\x04", "a zip archive or a checkpoint"),
+    (b"\x80\x02", "a Python pickle"),
+    (b"\x80\x04", "a Python pickle"),
+    (b"\x93NUMPY", "a numpy array"),
+    (b"SQLite format 3", "a database"),
+    (b":W&B", "a W&B data file: give the printed log"),
+    (b"\xfd7zXZ", "packed with xz: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it first"),
+    (b"BZh", "packed with bzip2: unpack it first"),
+)
+
+
+def find_logs(given: Sequence[str | PathLike[str]], *, must_exist: bool = True, rotations: bool = False) -> list[Log]:
+    """The logs that the arguments mean, in their order: a folder stands for its runs, rotations of one run are one.
+
+    `rotations` adds those that lie beside a file. Without `must_exist` a file that isn't there yet is
+    taken as it is. Raises UnreadableLog: a file that is missing, forbidden or binary, a folder without a log.
+    """
+    files: dict[Path, str] = {}
+    logs: list[Log] = []
+    order: dict[Path, int] = {}
+    for item in given:
+        path = Path(item)
+        order.setdefault(path, len(order))
+        if str(path) == STDIN:
+            logs.append(Log(path, STDIN))
+        elif path.is_dir():
+            logs.extend(runs_in(path))
+        else:
+            _check(path, must_exist)
+            files[path] = os.fspath(item)
+    groups = [_with_rotations(parts) if rotations else parts for parts in _grouped(list(files))]
+    logs.extend(Log(parts[-1], files.get(parts[-1], str(parts[-1])), tuple(parts[:-1])) for parts in groups)
+    return sorted(logs, key=lambda log: min(_place(part, order) for part in log.parts))
+
+
+def _place(part: Path, order: dict[Path, int]) -> int:
+    """Where in the arguments the file, or the folder that it was found in, stands."""
+    return min((order[path] for path in (part, *part.parents) if path in order), default=len(order))
+
+
+def newest_log(folder: str | PathLike[str]) -> Path:
+    """The Miles log in `folder` that was written to last. Raises UnreadableLog when there is none."""
+    return runs_in(folder)[0].path
+
+
+def runs_in(folder: str | PathLike[str]) -> list[Log]:
+    """The Miles runs in a folder, the one written to last first; folders below only where it holds none itself.
+
+    Raises UnreadableLog when there is none.
+    """
+    top = Path(folder)
+    try:
+        levels = _levels(top)
+        for files in levels:
+            logs = [path for path in _newest(files) if _is_miles(path)]
+            jobs = [path for path in logs if not _RAY_PART.fullmatch(path.name)] or logs
+            if jobs:
+                runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in _grouped(jobs)]
+                return sorted(runs, key=lambda log: _written(log.path), reverse=True)
+    except OSError as error:
+        raise UnreadableLog(f"{top} {in_words(error)}") from None
+    raise UnreadableLog(f"{'this folder' if top == Path.cwd() else top} holds no Miles log")
+
+
+def age_seconds(log: str | PathLike[str], now: float) -> float | None:
+    """How long ago the log was written to, `now` being the time of the clock; None where that can't be known."""
+    written = _written(Path(log))
+    return max(0.0, now - written) if written else None
+
+
+def sample(log: str | PathLike[str]) -> bytes:
+    """The first and the last 64 KiB of a log's text. Raises OSError; b"" for what is read only once."""
+    name = os.fspath(log)
+    if name == STDIN or is_stream(name):
+        return b""
+    with PlainFile(name) as file:
+        head = file.peek(SAMPLE)
+        if head.startswith(GZIP_MAGIC):
+            return next(Gunzip().feed(head), b"")
+        size = file.stat().st_size
+        return head + file.peek(SAMPLE, max(SAMPLE, size - SAMPLE))
+
+
+def why_empty(log: str | PathLike[str]) -> str:
+    """Why a log has no Miles metric, as far as it can be told: one plain sentence."""
+    try:
+        return diagnose(sample(log)) or NO_CAUSE
+    except OSError:
+        return NO_CAUSE
+
+
+def _levels(top: Path) -> Iterator[list[Path]]:
+    """The files that may be logs: those in the folder, then those one level below, and so on."""
+    left, folders = ENTRIES, [top]
+    for depth in range(DEPTH + 1):
+        files: list[Path] = []
+        below: list[Path] = []
+        for folder in folders:
+            try:
+                entries = list(os.scandir(folder))[:left]
+            except OSError:
+                if not depth:
+                    raise
+                continue
+            left -= len(entries)
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(Path(entry.path))
+                elif not _NO_LOG.fullmatch(entry.name):
+                    files.append(Path(entry.path))
+        yield files
+        folders = sorted(below)
+
+
+def _newest(files: Iterable[Path]) -> list[Path]:
+    seen: set[str] = set()
+    newest: list[Path] = []
+    for path in heapq.nlargest(FILES, files, key=_written):
+        real = os.path.realpath(path)  # train.log, and the attempt that it is a link to
+        if real not in seen and path.is_file():
+            seen.add(real)
+            newest.append(path)
+    return newest
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _is_miles(path: Path) -> bool:
+    try:
+        text = sample(path)
+    except OSError:
+        return False
+    return bool(_METRIC.search(text) or _LAUNCH.search(text))
+
+
+def _check(path: Path, must_exist: bool) -> None:
+    """Raises UnreadableLog for a file that is missing, forbidden or binary."""
+    try:
+        text = sample(path)
+    except FileNotFoundError:
+        if must_exist:
+            raise UnreadableLog(f"{path} does not exist") from None
+        return
+    except OSError as error:
+        if is_stream(str(path)):
+            return
+        raise UnreadableLog(f"{path} {in_words(error)}") from None
+    what = binary(text)
+    if what:
+        raise UnreadableLog(f"{path} is no text, it is {what}")
+
+
+def binary(text: bytes) -> str:
+    """What kind of binary file begins (and ends) like that, in a few words; "" for text."""
+    for magic, what in _MAGIC:
+        if text.startswith(magic):
+            return what
+    if b"brain.Event:" in text[:64]:
+        return "a TensorBoard event file: give the printed log"
+    return "a binary file" if is_binary(text) and not _METRIC.search(text) else ""
+
+
+def _grouped(files: Sequence[Path]) -> list[list[Path]]:
+    """The files, those that are rotations of one log together, oldest first."""
+    groups: dict[object, list[Path]] = {}
+    names = {(path.parent, path.name) for path in files}
+    for number, path in enumerate(files):
+        base = _base(path.name)
+        joins = base != path.name and (_LOG_ENDING.fullmatch(base) or (path.parent, base) in names)
+        key = (path.parent, base) if joins or base == path.name else number
+        group = groups.setdefault(key, [])
+        if path not in group:
+            group.append(path)
+    return [_oldest_first(group) for group in groups.values()]
+
+
+def _with_rotations(parts: list[Path]) -> list[Path]:
+    live = parts[-1]
+    try:
+        beside = [live.parent / name for name in os.listdir(live.parent)]  # noqa: PTH208  # names only
+    except OSError:
+        return parts
+    found = [path for path in beside if path != live and _base(path.name) == live.name and path.is_file()]
+    return _oldest_first([*dict.fromkeys([*parts, *found])])
+
+
+def _base(name: str) -> str:
+    """The name of the log that a file called `name` would be a rotation of; `name` itself when of none."""
+    found = _ROTATION.fullmatch(name)
+    if found:
+        return found[1]
+    return name.removesuffix(".gz")
+
+
+def _oldest_first(parts: list[Path]) -> list[Path]:
+    """By the first time in their text where each has its own, else by the names' numbers; the log itself is last.
+
+    `.2` is older than `.1`, a date is older than a later date.
+    """
+    if len(parts) < 2:
+        return parts
+
+    def by_number(path: Path) -> tuple[bool, float]:
+        found = _ROTATION.fullmatch(path.name)
+        digits = re.sub(r"\D", "", found[2]) if found else ""
+        number = float(digits or 0)
+        return (found is None, number if len(digits) >= 6 else -number)
+
+    stamps = {path: _first_stamp(path) for path in parts}
+    known = all(stamps.values()) and len(set(stamps.values())) == len(parts)
+    by_stamp: Callable[[Path], tuple[bool, bytes]] = lambda path: (by_number(path)[0], stamps[path])  # noqa: E731
+    return sorted(parts, key=by_stamp) if known else sorted(parts, key=by_number)
+
+
+def _first_stamp(path: Path) -> bytes:
+    try:
+        found = _STAMP.search(sample(path)[:SAMPLE])
+    except OSError:
+        return b""
+    return found[0].replace(b"T", b" ") if found else b""
