@@ -43,7 +43,7 @@ ROLES: dict[str, str | None] = {
     "spark.break": "dim",
     "spark.range": "dim",
     "chart.mean": "accent",
-    "chart.raw": "dim",
+    "chart.raw": "text",
     "chart.band": "dim",
     "chart.mark": "critical",
     "chart.cursor": "bright",

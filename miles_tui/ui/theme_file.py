@@ -69,7 +69,7 @@ class ChartTable(Table):
     """`[chart]`: the chart of one signal. What is left out looks as said."""
 
     mean: Ink | None = Field(default=None, description="the five-step mean; as accent")
-    raw: Ink | None = Field(default=None, description="single rollouts; as dim")
+    raw: Ink | None = Field(default=None, description="single rollouts; as text")
     band: Ink | None = Field(default=None, description="the edges of the range; as dim")
     mark: Ink | None = Field(default=None, description="where an alert was raised; as critical")
     cursor: Ink | None = Field(default=None, description="the cursor that reads values; as bright")

@@ -1,0 +1,114 @@
+"""Scales of a chart: ranges that move rarely, ticks at round numbers, values to dots. Pure.
+
+Both ends of a range are round, so that most new rollouts leave the picture as it is and send few bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.numbers import PLAIN_BELOW, PLAIN_FROM, number
+
+ROUND = (1.0, 2.0, 5.0, 10.0)
+AHEAD = 8  # the x-range ends at a round number up to an eighth of its length ahead
+WIDE = 3.0  # a band that is this many times wider than the data does not set the y-range
+TINIEST = 1e-300  # logarithms of anything smaller are no picture
+
+
+@dataclass(slots=True, frozen=True)
+class Scale:
+    """A range of values on `dots` dots, 0 the lowest; logarithmic where `log`."""
+
+    low: float
+    high: float
+    dots: int
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """The dot of a value, not rounded and not cut to the range."""
+        low, high = self.low, self.high
+        if self.log:
+            low, high, value = math.log10(low), math.log10(high), math.log10(max(value, TINIEST))
+        # Halves first: the difference of two huge numbers is none.
+        return (value / 2 - low / 2) / (high / 2 - low / 2) * (self.dots - 1)
+
+    def dot(self, value: float) -> int:
+        """The dot of a value, the nearest end for one outside."""
+        return min(self.dots - 1, max(0, round(self.at(value))))
+
+    def value(self, dot: float) -> float:
+        """The value of a dot: what `at` undoes."""
+        part = dot / (self.dots - 1)
+        if self.log:
+            low, high = math.log10(self.low), math.log10(self.high)
+            return 10 ** (low + part * (high - low))
+        return self.low * (1 - part) + self.high * part
+
+
+def round_step(length: float, count: int) -> float:
+    """The round number (1, 2 or 5 times a power of ten) that divides `length` into at most `count` steps."""
+    rough = max(length, TINIEST) / max(1, count)
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next((f * power for f in ROUND if f * power >= rough * (1 - 1e-9)), 10 * power)
+
+
+def rollout_range(first: int, last: int) -> tuple[int, int]:
+    """The x-range: from the first rollout to a round number beyond the last one, which holds for a while."""
+    unit = max(1, int(round_step(last - first + 1, AHEAD)))
+    return first, max(first + 1, -(-(last + 1) // unit) * unit)
+
+
+def value_range(
+    values: Iterable[float], band: tuple[float, float] | None, count: int, *, log: bool = False
+) -> tuple[float, float]:
+    """The y-range: all values (finite ones), and the band unless that would press them flat; ends are round.
+
+    On a logarithmic scale only what is above 0 counts, and the ends are whole or half decades.
+    """
+    known = [v for v in values if math.isfinite(v) and (not log or v > TINIEST)]
+    if not known:
+        known = [edge for edge in band or () if math.isfinite(edge) and (not log or edge > TINIEST)] or [1.0]
+    low, high = min(known), max(known)
+    if band and all(map(math.isfinite, band)) and band[1] - band[0] <= WIDE * (high - low):
+        low, high = (min(low, band[0]) if not log or band[0] > TINIEST else low), max(high, band[1])
+    if log:
+        low, high = (math.floor(2 * math.log10(low)) / 2, math.ceil(2 * math.log10(high)) / 2)
+        return 10**low, 10 ** (high if high > low else low + 0.5)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        room = abs(low) / 10 or 1.0
+        return (0.0, room) if low == 0 else (low - room, high + room)
+    half = round_step(high - low, count) / 2
+    if not math.isfinite(high - low) or half < TINIEST:
+        return low, high
+    return math.floor(low / half) * half, math.ceil(high / half) * half
+
+
+def ticks(low: float, high: float, count: int, *, log: bool = False) -> list[float]:
+    """Round numbers from `low` to `high`, at most about `count`; decades on a logarithmic scale."""
+    if log:
+        decades = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+        every = max(1, -(-len(decades) // max(1, count)))
+        found = [10.0**d for d in decades if d % every == 0]
+        return found if len(found) > 1 else [low, high]
+    if not math.isfinite(high - low):
+        return [low, high]
+    step = round_step(high - low, count)
+    return [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def labels(values: Sequence[float], *, log: bool = False) -> list[str]:
+    """The ticks as text, with as many decimals as tell them apart, and the same for all."""
+    if not values:
+        return []
+    top = max(abs(v) for v in values)
+    if log or len(values) < 2:
+        decades = all(math.log10(v).is_integer() for v in values if v > 0)
+        return [number(v, 1 if decades else 2) for v in values]
+    step = abs(values[1] - values[0])
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if 0 < step < math.inf else 0
+    if top < PLAIN_BELOW and (decimals <= 6 or top >= PLAIN_FROM) and decimals <= 8:
+        return [f"{v:.{decimals}f}" if v else "0" for v in values]
+    digits = 1 + max(0, math.floor(math.log10(top)) - math.floor(math.log10(step) + 1e-9)) if step else 2
+    return [number(v, min(6, digits)) for v in values]
