@@ -35,6 +35,7 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.terminal import glyphs_for, is_dark
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
+from miles_tui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -163,6 +164,9 @@ class MilesApp(App[None]):
         textual = look.textual()
         self.register_theme(textual)
         self.theme = textual.name
+        for screen in self.screen_stack:
+            for lines in screen.query(Lines):
+                lines.refresh()
 
     def action_next_theme(self) -> None:
         self.use_look(self.looks.after(self.look.name))
@@ -177,9 +181,27 @@ class MilesApp(App[None]):
 
     def open_chart(self, name: str) -> None:
         """Open a signal as a chart."""
+        from miles_tui.ui.screens.chart import ChartScreen  # plotext comes with it: 60 ms
+
+        self.push_screen(ChartScreen(self.session, name, self.glyphs))
 
     def open_conditions(self, condition: str | None) -> None:
         """Open the list of conditions."""
+        from miles_tui.ui.screens.conditions import ConditionsScreen
+
+        self.push_screen(ConditionsScreen(self.session, condition))
+
+    def action_help(self) -> None:
+        from miles_tui.ui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.session, self.screen))
+
+    def action_themes(self) -> None:
+        from miles_tui.ui.screens.themes import ThemeScreen
+
+        if not isinstance(self.screen, ThemeScreen):
+            self.push_screen(ThemeScreen(self.session, self))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every action that works here."""

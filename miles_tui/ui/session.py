@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from miles_tui.core.diagnose import diagnose
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import Change, RunState
 from miles_tui.ingest.follow import Batch
@@ -64,6 +65,10 @@ class Session:
         _merge(self._change, change)
         return bool(change)
 
+    def touch(self) -> None:
+        """The person changed something: the views of the run are to be taken anew."""
+        _merge(self._change, Change(set(self.run.signals), metrics=True, alerts=True, header=True))
+
     def changed(self) -> Change:
         """What changed since this was asked last."""
         change, self._change = self._change, Change()
@@ -71,8 +76,6 @@ class Session:
 
     def why_empty(self) -> str | None:
         """The usual cause that a log without metrics looks like; None while it looks like a start."""
-        from miles_tui.core.facts import diagnose
-
         return diagnose(bytes(self._sample)) if self._sample else None
 
     def _take(self, piece: object, now: float, change: Change) -> None:

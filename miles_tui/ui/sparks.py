@@ -1,21 +1,22 @@
-"""Sparklines of rows that remember their window, so that a new rollout changes one cell."""
+"""The sparklines of a screen: each signal keeps its frame, so that a new rollout changes one cell."""
 
 from __future__ import annotations
 
+from miles_tui.core.spark import GLYPHS, Frame, spark
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import RowView
 
 
 class Sparks:
+    """Draws a row's sparkline; `glyphs` is `braille`, `blocks` or `ascii`."""
+
     def __init__(self, glyphs: str) -> None:
-        self.glyphs = glyphs
+        self._glyphs = GLYPHS[glyphs]
+        self._frames: dict[str, Frame] = {}
 
     def draw(self, view: RowView, width: int) -> Spans:
-        import math
-
-        ys = [p.value for p in view.points if math.isfinite(p.value)][-width:]
-        if not ys:
-            return [("dim", " " * width)]
-        lo, hi = min(ys), max(ys)
-        g = "▁▂▃▄▅▆▇█"
-        return [("spark.mean", "".join(g[min(7, int((y - lo) / ((hi - lo) or 1) * 8))] for y in ys).ljust(width))]
+        """Exactly `width` cells."""
+        frame = self._frames.setdefault(view.name, Frame())
+        points, means = view.points[-2 * width :], view.means[-2 * width :]
+        frame.follow(points, means, width, self._glyphs, view.low, view.high)
+        return spark(points, means, frame)

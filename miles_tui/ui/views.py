@@ -214,7 +214,8 @@ def alert_views(run: RunState) -> list[AlertView]:
         severity = SEVERITIES.index(alert.severity) if life < 2 else 0
         return life, alert.seen and life == 0, severity
 
-    return [alert_view(alert, run) for alert in sorted(run.alerts[::-1], key=order)]
+    newest_first = run.alerts[::-1]
+    return [alert_view(alert, run) for alert in sorted(newest_first, key=order)]
 
 
 def alert_view(alert: Alert, run: RunState) -> AlertView:

@@ -1,0 +1,159 @@
+"""One signal as a chart: rollouts, the five-step mean, the range, alerts, a cursor that reads values."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.alerts import Alert
+from miles_tui.core.run import Change
+from miles_tui.core.series import DEAD, Point
+from miles_tui.core.signals import SIGNALS
+from miles_tui.core.spark import GLYPHS
+from miles_tui.ui.chart import Chart, Mark, draw_chart, readout
+from miles_tui.ui.rows import figure, range_text
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.views import means_of, row_view
+from miles_tui.ui.widgets.lines import Lines
+
+NAMES = tuple(signal.name for signal in SIGNALS)
+LEAST_SPAN = 8  # rollouts: closer is no picture
+
+
+class Canvas(Lines, can_focus=True):
+    """The chart's lines."""
+
+
+class ChartScreen(SubScreen):
+    """A signal over the rollouts. New rollouts redraw it; the cells that stay are not sent again."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "read(-1)", "Read", id="chart.left", tooltip="The cursor to the rollout before"),
+        Binding("right,l", "read(1)", "Read", id="chart.right", show=False, tooltip="The cursor to the next rollout"),
+        Binding("shift+left,H", "read(-10)", "Read", id="chart.far-left", show=False, tooltip="Ten rollouts back"),
+        Binding("shift+right,L", "read(10)", "Read", id="chart.far-right", show=False, tooltip="Ten rollouts on"),
+        Binding("plus,equals_sign", "zoom(2)", "Zoom", id="chart.in", key_display="+", tooltip="Zoom in"),
+        Binding("minus", "zoom(0.5)", "Zoom out", id="chart.out", show=False, key_display="-", tooltip="Zoom out"),
+        Binding("0", "whole", "Whole", id="chart.whole", show=False, tooltip="The whole run, no cursor"),
+        Binding("s", "scale", "Log scale", id="chart.scale", tooltip="Logarithmic scale, or linear again"),
+        Binding("up,k", "signal(-1)", "Signal", id="chart.up", show=False, tooltip="The signal above"),
+        Binding("down,j", "signal(1)", "Signal", id="chart.down", show=False, tooltip="The signal below"),
+    ]
+    FOOTER = (("Esc", "back", 0), ("←→", "read", 1), ("↑↓", "signal", 3), ("+ -", "zoom", 2), ("s", "log scale", 4),
+              ("0", "whole run", 5))  # fmt: skip
+    DEFAULT_CSS = """
+    ChartScreen #title { margin-bottom: 0; }
+    """
+
+    def __init__(self, session: Session, name: str, glyphs: str) -> None:
+        super().__init__(session, name)
+        self.signal = name
+        self.cursor: int | None = None
+        self.logarithmic = False
+        self.span: tuple[int, int] | None = None
+        self._glyphs = GLYPHS[glyphs]
+        self._chart: Chart | None = None
+
+    def body(self) -> Widget:
+        return Canvas(id="body")
+
+    def grew(self, change: Change) -> None:
+        if self.signal in change.signals or change.alerts:
+            self.fill()
+        self._frame()
+
+    def fill(self) -> None:
+        points, means = self._data()
+        body = self.query_one("#body", Canvas)
+        view = row_view(self.session.run, self.signal)
+        band = (view.low, view.high) if view.low is not None and view.high is not None else None
+        self._chart = draw_chart(
+            body.size.width, body.size.height, points, means,
+            band=band, marks=self._marks(), log=self.logarithmic, span=self.span, cursor=self.cursor, glyphs=self._glyphs,
+        )  # fmt: skip
+        body.show(self._chart.lines)
+        self.retitle(self._words(points, means))
+
+    def _words(self, points: list[Point], means: list[tuple[int, float]]) -> str:
+        """The second line: what the cursor reads, or the newest values."""
+        view = row_view(self.session.run, self.signal)
+        said = readout(points, means, self.cursor, view.digits) if self.cursor is not None else ""
+        if not said:
+            window = self.session.run.window
+            said = f"last {figure(view.last, 1, 3)}   mean {window}: {figure(view.mean, 1, 3)}"
+        unit = f" ({view.unit})" if view.unit else ""
+        room = range_text(view, 48)
+        note = self._chart.note if self._chart is not None and self._chart.lines and self.logarithmic else ""
+        return f"{self.signal}{unit}   {said}" + (f"   range {room}" if room else "") + (f"   {note}" if note else "")
+
+    def _data(self) -> tuple[list[Point], list[tuple[int, float]]]:
+        points = self.session.run.signals[self.signal].points()
+        return points, means_of(points, self.session.run.window)
+
+    def _marks(self) -> list[Mark]:
+        return [mark for alert in self.session.run.alerts if self.signal in alert.signals for mark in _marks_of(alert)]
+
+    def on_click(self, event: events.Click) -> None:
+        """A click reads the rollout under it."""
+        body = self.query_one("#body", Canvas)
+        if self._chart is not None and event.widget is body:
+            at = self._chart.rollout_at(event.x)
+            if at is not None:
+                self._read(at)
+
+    def action_read(self, by: int) -> None:
+        """Move the cursor; the first press puts it on the newest rollout in sight."""
+        first, last = self._extent()
+        self._read(last if self.cursor is None else max(first, min(self.cursor + by, last)))
+
+    def _read(self, rollout: int) -> None:
+        self.cursor = rollout
+        if self.span is not None and not self.span[0] <= rollout <= self.span[1]:
+            half = (self.span[1] - self.span[0]) // 2
+            self.span = self._clamped(rollout - half, 2 * half)
+        self.fill()
+
+    def action_zoom(self, times: float) -> None:
+        """Show a part: around the cursor, else the newest."""
+        first, last = self._extent()
+        length = (self.span[1] - self.span[0]) if self.span else last - first
+        length = max(LEAST_SPAN, int(length / times))
+        if length >= last - first:
+            self.span = None
+        else:
+            centre = self.cursor if self.cursor is not None else last - length // 2
+            self.span = self._clamped(centre - length // 2, length)
+        self.fill()
+
+    def action_whole(self) -> None:
+        self.span = self.cursor = None
+        self.fill()
+
+    def action_scale(self) -> None:
+        self.logarithmic = not self.logarithmic
+        self.fill()
+
+    def action_signal(self, by: int) -> None:
+        """The next signal, with the same part and cursor: rollouts stay in line."""
+        self.signal = NAMES[(NAMES.index(self.signal) + by) % len(NAMES)]
+        self.fill()
+
+    def _extent(self) -> tuple[int, int]:
+        points = [p.rollout for p in self._data()[0] if not p.flags & DEAD]
+        return (min(points), max(points)) if points else (0, 1)
+
+    def _clamped(self, start: int, length: int) -> tuple[int, int]:
+        first, last = self._extent()
+        start = max(first, min(start, last - length))
+        return start, start + length
+
+
+def _marks_of(alert: Alert) -> list[Mark]:
+    """Where an alert was raised, and where it was resolved."""
+    style = "chart.mark" if alert.open else "chart.axis"
+    steps = [(alert.raised_step, ""), (alert.resolved_step, "·")]
+    return [Mark(step, style, glyph) for step, glyph in steps if step is not None]

@@ -1,0 +1,88 @@
+"""The conditions: what each says now, its rule in words, and a key to switch it off or on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.conditions.base import Reading, State
+from miles_tui.core.text import pad, wrap
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
+
+STYLES = {
+    State.LEARNING: ("l", "learn"), State.OK: ("·", "ok"), State.PENDING: ("w", "watch"),
+    State.FIRING: ("A", "critical"), State.RECOVERING: ("r", "watch"), State.OFF: ("x", "dim"),
+}  # fmt: skip
+WORDS = 6  # lines for the rule of the chosen condition
+
+
+class ConditionsScreen(SubScreen):
+    """A line a condition; below it the chosen one in words."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x,enter,space", "switch", "Off/on", id="condition.switch", tooltip="Switch the condition off or on"),
+    ]
+    FOOTER = (("x", "off/on", 1), ("Esc", "back", 0), ("↑↓", "select", 2))
+    DEFAULT_CSS = """
+    ConditionsScreen #words { height: 6; margin-top: 1; }
+    """
+
+    def __init__(self, session: Session, condition: str | None) -> None:
+        super().__init__(session, "conditions")
+        self._ids = list(CONDITIONS)
+        self._at = self._ids.index(condition) if condition in self._ids else 0
+
+    def compose(self) -> ComposeResult:
+        *most, keys = super().compose()
+        yield from most
+        yield Lines(id="words")
+        yield keys
+
+    def body(self) -> Widget:
+        return Listing(id="body")
+
+    def on_mount(self) -> None:
+        self.query_one("#body", Listing).at = self._at
+
+    def fill(self) -> None:
+        listing, width, height = self.query_one("#body", Listing), self.size.width, self.size.height
+        self.query_one("#words").display = height >= 20
+        judge = self.session.run.judge
+        widest = max(map(len, self._ids))
+        lines: list[Spans] = []
+        for name in self._ids:
+            reading = Reading(State.OFF) if name in judge.off else judge.states.get(name, Reading(State.OK))
+            letter, style = STYLES[reading.state]
+            off = reading.state is State.OFF
+            state = "off" if name in judge.off else "does not apply" if off else reading.state.value
+            count = f" {reading.count} of {reading.of}" if reading.of else ""
+            role = "dim" if off else "text"
+            lines.append([(style, f"  {letter} "), (role, pad(name, widest)), (style, f"  {state}{count}")])
+        listing.put(lines)
+        words = CONDITIONS[self._ids[min(listing.at, len(self._ids) - 1)]]
+        said = f"{words.title} ({words.severity.value}). {words.rule}"
+        shown = wrap(said, max(20, width - 4))[:WORDS]
+        self.query_one("#words", Lines).show([[("dim", f"  {line}")] for line in shown])
+
+    def on_listing_moved(self) -> None:
+        self.fill()
+
+    def on_listing_picked(self) -> None:
+        self.action_switch()
+
+    def action_switch(self) -> None:
+        """Off becomes on, anything else off."""
+        judge = self.session.run.judge
+        name = self._ids[self.query_one("#body", Listing).at]
+        on = name in judge.off
+        judge.switch(name, on)
+        self.session.touch()
+        self.say(f"{name} is {'on' if on else 'off'}")

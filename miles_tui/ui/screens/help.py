@@ -1,0 +1,86 @@
+"""The keys that work on the screen that help was called from, and what the signs mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.screen import ActiveBinding, Screen
+from textual.widget import Widget
+
+from miles_tui.core.text import pad, wrap
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.views import LIGHTS, SHAPES
+from miles_tui.ui.widgets.listing import Listing
+
+KEY = 14  # cells of the column of keys
+NAMES = {
+    "question_mark": "?", "space": "space", "escape": "Esc", "enter": "Enter", "up": "↑", "down": "↓", "left": "←",
+    "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End", "tab": "Tab", "plus": "+",
+    "minus": "-", "shift+tab": "Shift+Tab", "equals_sign": "=",
+}  # fmt: skip
+NOTES = (
+    "Rollouts are numbered from 0, as in the log; times are the log's own clock.",
+    "mean 5 is the mean of the last five rollouts, 10 ago how it changed over the last ten. An arrow is a trend that"
+    " a test finds (1 %), not a wiggle.",
+    "A sparkline shows single rollouts and the mean; its first cell is a bar over the range, what is outside is in"
+    " another colour and beyond that bar, a not-finite value is ×, a rollout that a pause touched ○.",
+    "A range is a profile's, or learned from this run's first rollouts.",
+)
+
+
+class HelpScreen(SubScreen):
+    """Keys of the screen below, signs, and a few words. Nothing to choose: arrows scroll."""
+
+    FOOTER = (("Esc", "back", 0), ("↑↓", "scroll", 1))
+
+    def __init__(self, session: Session, below: Screen[object]) -> None:
+        super().__init__(session, "help")
+        self._keys = key_lines(below.active_bindings.values())
+
+    def body(self) -> Widget:
+        return Listing(cursor=False, id="body")
+
+    def fill(self) -> None:
+        width = self.size.width
+        margin = 2 if width >= 76 else 0
+        lines: list[Spans] = []
+        for key, words in self._keys:
+            lines += _entry("accent", key, words, width, margin, KEY)
+        lines.append([])
+        for shape, style, word in _signs():
+            lines += _entry(style, shape, word, width, margin, 4)
+        lines.append([])
+        for note in NOTES:
+            lines += [[("text", " " * margin), ("dim", line)] for line in wrap(note, max(20, width - 2 * margin))]
+        self.query_one("#body", Listing).put(lines)
+
+
+def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
+    """(keys, what they do) of every action that has words, keys of one action together."""
+    keys: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    for active in bindings:
+        binding = active.binding
+        if not active.enabled or not (active.tooltip or binding.description):
+            continue
+        name = binding.key_display or NAMES.get(binding.key) or binding.key.replace("ctrl+", "Ctrl+")
+        keys.setdefault(binding.action, []).append(name)
+        words.setdefault(binding.action, active.tooltip or binding.description)
+    return [("  ".join(dict.fromkeys(keys[action])), words[action]) for action in keys]
+
+
+def _signs() -> Iterable[tuple[str, str, str]]:
+    for light in dict.fromkeys(LIGHTS.values()):
+        yield light.letter, light.style, f"signal: {light.word}"
+    for word, (shape, style) in SHAPES.items():
+        if word not in ("alert", "warned"):
+            yield shape, style, f"run: {word}"
+    yield "▲", "critical", "an alert fires"
+
+
+def _entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
+    lines = wrap(words, max(16, width - 2 * margin - column))
+    first: Spans = [("text", " " * margin), (style, pad(key, column)), ("text", lines[0])]
+    return [first, *([("text", " " * (margin + column) + line)] for line in lines[1:])]

@@ -1,0 +1,86 @@
+"""Screens on top of the main one: the verdict stays in sight, Esc or q leads back."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from miles_tui.core.run import Change
+from miles_tui.ui.heading import Surroundings, heading
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.views import header_view
+from miles_tui.ui.widgets.lines import Lines
+
+BACK_KEYS: list[BindingType] = [
+    Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
+]
+
+
+class SubScreen(Screen[None]):
+    """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = BACK_KEYS
+    FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (("Esc", "back", 0),)
+    DEFAULT_CSS = """
+    SubScreen { layout: vertical; overflow: hidden; background: $ground; color: $text-ink; }
+    SubScreen Lines { background: $ground; }
+    SubScreen #title { margin-bottom: 1; }
+    SubScreen #body { height: 1fr; }
+    """
+
+    def __init__(self, session: Session, title: str) -> None:
+        super().__init__()
+        self.session = session
+        self._title = title
+        self._said = ""
+
+    def body(self) -> Widget:
+        """What stands between head and footer; its id is `body`."""
+        raise NotImplementedError
+
+    def fill(self) -> None:
+        """Put the content into the body; called when the size or the run changed."""
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="head")
+        yield Lines(id="title")
+        yield self.body()
+        yield Lines(id="keys")
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.query_one("#title").styles.margin = (0, 0, 1 if event.size.height >= 16 else 0, 0)
+        self._frame()
+        self.fill()
+
+    def grew(self, change: Change) -> None:
+        """The run changed."""
+        if change.header or change.alerts:
+            self._frame()
+        self.fill()
+
+    def say(self, text: str) -> None:
+        """Show a short message in the footer until the next one."""
+        self._said = text
+        self._frame()
+
+    def retitle(self, title: str) -> None:
+        """Change the second line."""
+        self._title = title
+        self._frame()
+
+    def _frame(self) -> None:
+        width = self.size.width
+        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        edge: Spans = [("text", " " * margin)]
+        around = Surroundings(self.session.name)
+        self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
+        self.query_one("#title", Lines).show([edge + packed([Part(0, [("bright", self._title)])], width - 2 * margin)])
+        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
+        line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
+        self.query_one("#keys", Lines).show([edge + line])

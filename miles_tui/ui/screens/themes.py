@@ -1,0 +1,63 @@
+"""The list of themes; each is tried on as the cursor moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.text import pad
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.widgets.listing import Listing
+
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
+
+class ThemeScreen(SubScreen):
+    """Moving shows a theme, Enter keeps it, Esc brings the one before back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "keep", "Keep", id="theme.keep", tooltip="Keep this theme"),
+        Binding("escape,q", "leave", "Back", id="theme.leave", tooltip="Back, with the theme from before"),
+    ]
+    FOOTER = (("Enter", "keep", 1), ("Esc", "as before", 0), ("↑↓", "try on", 2))
+
+    def __init__(self, session: Session, app: MilesApp) -> None:
+        super().__init__(session, "themes")
+        self._before = app.look
+        self._looks = list(app.looks.all().values())
+
+    def body(self) -> Widget:
+        return Listing(id="body")
+
+    def on_mount(self) -> None:
+        names = [look.name for look in self._looks]
+        self.query_one("#body", Listing).at = names.index(self._before.name) if self._before.name in names else 0
+
+    def fill(self) -> None:
+        widest = max((len(look.name) for look in self._looks), default=0)
+        lines: list[Spans] = [
+            [("text", f"  {pad(look.name, widest)}  "), ("dim", look.title if look.title != look.name else "")]
+            for look in self._looks
+        ]
+        self.query_one("#body", Listing).put(lines)
+
+    def on_listing_moved(self) -> None:
+        self._wear(self.query_one("#body", Listing).at)
+
+    def on_listing_picked(self) -> None:
+        self.app.pop_screen()
+
+    def action_keep(self) -> None:
+        self.app.pop_screen()
+
+    def action_leave(self) -> None:
+        cast("MilesApp", self.app).use_look(self._before)
+        self.app.pop_screen()
+
+    def _wear(self, at: int) -> None:
+        cast("MilesApp", self.app).use_look(self._looks[at])
