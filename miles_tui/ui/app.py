@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Iterable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App, SystemCommand
@@ -23,9 +22,10 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from miles_tui.core.judge import Judge
+from miles_tui.core.plain import mask, plain
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
-from miles_tui.ui.feeds import Feed
+from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.messages import Grew
@@ -33,7 +33,7 @@ from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.session import Session
-from miles_tui.ui.terminal import glyphs_for, is_dark
+from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.widgets.lines import Lines
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from miles_tui.core.profile import Profile
+    from miles_tui.ingest.read import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
@@ -70,8 +71,8 @@ class MilesApp(App[None]):
         self.theme = f"mt-{self.look.name}"
         self.feed = feed
         pause = profile.pause_pattern if profile is not None else None
+        self.crash: BaseException | None = None
         self.session = Session(feed.name, RunState(Judge(profile)), Reader(pause=pause))
-        self.warnings: tuple[str, ...] = ()
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
 
@@ -121,8 +122,9 @@ class MilesApp(App[None]):
         written = self._running and not self._closed and not self.is_headless and not self._batch_count
         if written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
             text = self._paper.update(renderable, self.console._color_system)
-            renderable = Bytes(text) if text else None
-        super()._display(screen, renderable)
+            super()._display(screen, cast("RenderableType", Bytes(text)) if text else None)
+        else:
+            super()._display(screen, renderable)
 
     def on_resize(self) -> None:
         self._paper.forget()
@@ -150,8 +152,11 @@ class MilesApp(App[None]):
         self._paper.forget()
         self.screen.refresh()
 
-    def copy_to_clipboard(self, text: str) -> None:
-        super().copy_to_clipboard(text)
+    def _fatal_error(self) -> None:
+        """A plain traceback instead of Textual's, which shows local variables: log text, and keys in it."""
+        error = self._exception
+        self.crash = getattr(error, "error", error)
+        self._close_messages_no_wait()
 
     # -- themes, screens, commands ----------------------------------------------------------------
 
@@ -214,21 +219,23 @@ class MilesApp(App[None]):
 def run(app: MilesApp, *, mouse: bool = True) -> int:
     """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
     app.run(mouse=mouse)
+    if app.crash is not None:
+        traceback.print_exception(app.crash)
     return app.return_code or 0
 
 
 def run_dashboard(
-    logs: Sequence[Any], *, profile: Profile | None = None, theme: str | None = None, mouse: bool = True
+    logs: Sequence[Log], *, profile: Profile | None = None, theme: str | None = None, mouse: bool = True
 ) -> int:
-    """Follow a log until the person quits."""
-    from miles_tui.ui.feeds import LiveFeed
-
-    path = str(logs[0])
-    return run(MilesApp(LiveFeed(path, Path(path).name), profile=profile, theme=theme), mouse=mouse)
+    """Follow a log until the person quits; the exit status. Raises UsageError where there is no terminal."""
+    with own_terminal() as stdin:
+        log = logs[0]
+        feed = LiveFeed(str(log.path), _name(log), log.before, stdin=stdin)
+        return run(MilesApp(feed, profile=profile, theme=theme), mouse=mouse)
 
 
 def run_replay(
-    log: Path,
+    log: Log | Path,
     speed: float,
     *,
     profile: Profile | None = None,
@@ -236,10 +243,11 @@ def run_replay(
     mouse: bool = True,
     title: str = "",
 ) -> int:
-    """Play a finished log."""
-    from miles_tui.ui.feeds import ReplayFeed
+    """Play a finished log at `speed` rollouts a second; the exit status."""
+    with own_terminal():
+        feed = ReplayFeed(log, title or Path(log).name, speed)
+        return run(MilesApp(feed, profile=profile, theme=theme), mouse=mouse)
 
-    return run(MilesApp(ReplayFeed(log, title or log.name, speed), profile=profile, theme=theme), mouse=mouse)
 
-
-__all__ = ["MilesApp", "run_dashboard", "run_replay", "suppress", "sys", "traceback"]
+def _name(log: Log) -> str:
+    return "standard input" if str(log.path) == "-" else mask(plain(log.path.name))

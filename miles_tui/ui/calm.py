@@ -9,7 +9,7 @@ from miles_tui.ui.spans import Spans
 
 
 def calm_lines(session: Session, width: int) -> list[Spans]:
-    """A calm line, and what it needs to be understood."""
+    """A calm line where nothing fires, and what is to be known of the rules and the profile."""
     run = session.run
     if not run.records:
         return [[("dim", line)] for line in wrap(_no_metric(session), max(width, 20))]
@@ -19,8 +19,17 @@ def calm_lines(session: Session, width: int) -> list[Spans]:
     ]
     pending = [f"{name} {r.count} of {r.of}" for name, r in states.items() if r.state is State.PENDING]
     off = sorted(run.judge.off)
-    lines: list[Spans] = [[("dim", "no alert")]]
-    for label, names in (("watching: ", pending), ("still learning: ", learning), ("switched off: ", off)):
+    profile = run.judge.profile
+    differences = profile.differences(run.args) if profile is not None else []
+    warning = [profile.warning] if profile is not None and profile.warning else []
+    lines: list[Spans] = [] if any(alert.open for alert in run.alerts) else [[("dim", "no alert")]]
+    for label, names in (
+        ("watching: ", pending),
+        ("still learning: ", learning),
+        ("switched off: ", off),
+        ("profile of another setup: ", differences),
+        ("", warning),
+    ):
         if names:
             lines += [[("dim", line)] for line in wrap(label + ", ".join(names), max(width, 20))]
     return lines

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Record
-from miles_tui.ingest.follow import Batch, follow, read_all
+from miles_tui.ingest.follow import Batch, follow
 from miles_tui.ingest.pieces import Data, Ended
+from miles_tui.ingest.read import read_all
 
 SHOWN_AT_ONCE = 3  # rollouts that a replay begins with
 
@@ -41,7 +43,7 @@ class LiveFeed:
 
     async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
         following = follow(self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin)
-        async with aclosing(following) as batches:  # type: ignore[type-var]
+        async with aclosing(following) as batches:
             async for batch in batches:
                 yield batch
 
@@ -54,10 +56,9 @@ class ReplayFeed:
     at the rollout at which it was raised.
     """
 
-    path: Path
+    log: PathLike[str]
     name: str
     speed: float
-    before: Sequence[Path] = ()
     live: bool = False
 
     async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
@@ -91,10 +92,9 @@ class ReplayFeed:
 
     def _lines(self) -> Iterator[bytes]:
         rest = b""
-        for part in (*self.before, self.path):
-            for chunk in read_all(part):
-                *lines, rest = (rest + bytes(chunk)).split(b"\n")
-                yield from (line + b"\n" for line in lines)
+        for chunk in read_all(self.log):
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from (line + b"\n" for line in lines)
         if rest:
             yield rest
 

@@ -61,7 +61,8 @@ def _first(view: HeaderView, urgent: tuple[str, ...], room: int) -> Spans:
     parts += [Part(2, [("watch", note)]) for note in urgent]
     if view.phase:
         since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
-        parts.append(Part(3, [("dim", "phase "), ("text", view.phase), *since], [("text", view.phase)]))
+        label: Spans = [("dim", "phase ")] if view.since is not None else []
+        parts.append(Part(3, [*label, ("text", view.phase), *since], [("text", view.phase)]))
     return packed(parts, room)
 
 
@@ -80,7 +81,8 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     if view.attempt > 1:
         parts.append(Part(6, [("text", f"attempt {view.attempt}")]))
     if view.profile:
-        parts.append(Part(9, [("dim", f"profile {view.profile}")]))
+        profile: Spans = [("dim", f"profile {view.profile}")]
+        parts.append(Part(9, [*profile, ("watch", " of another setup")] if view.misfit else profile, profile))
     parts += [Part(7, [("dim", note)]) for note in around.notes]
     if not named:
         parts.append(Part(10, [("dim", around.name)]))

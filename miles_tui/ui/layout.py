@@ -47,7 +47,7 @@ def plan(width: int, height: int) -> Plan:
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return Plan(width, height, too_small=True)
     rows = len(SIGNALS)
-    gaps = 3 if height >= 30 else 0
+    gaps = 2 if height >= 30 else 0
     header = 2 if height >= 13 else 1
     titles = int(height >= 16)
     detail = int(height >= 20)

@@ -109,15 +109,14 @@ class Paper:
             for row, strips in enumerate(update.strips, y):
                 at = x
                 for strip in strips:
-                    if strip is not None:
-                        self._lay(pen, at, row, cells_of(strip, system, ascii_only=self.ascii_only))
-                        at += strip.cell_length
+                    self._lay(pen, at, row, cells_of(strip, system, ascii_only=self.ascii_only))
+                    at += strip.cell_length
         else:
             self._fit(max((line[-1] for line in update.chop_ends if line), default=0), len(update.chops))
             for row, left, right in update.spans:
-                for at, strip in update.chops[row].items():
-                    if strip is not None and at < right and at + strip.cell_length > left:
-                        self._lay(pen, at, row, cells_of(strip, system, ascii_only=self.ascii_only))
+                for at, chop in update.chops[row].items():
+                    if chop is not None and at < right and at + chop.cell_length > left:
+                        self._lay(pen, at, row, cells_of(chop, system, ascii_only=self.ascii_only))
         return pen.finish()
 
     def _fit(self, width: int, height: int) -> None:

@@ -23,7 +23,7 @@ def title_row(columns: Columns, owner: str, window: int) -> Spans:
     text = " " * c.margin + " " + gap + pad("signal", c.name) + gap + pad("last", c.number, "right")
     text += gap + pad(f"mean {window}", c.number, "right")
     if c.change:
-        text += gap + pad("10 ago", c.change, "right")
+        text += gap + pad("change", c.change, "right")
     text += gap + " "
     if c.spark:
         text += gap + pad("", c.spark)

@@ -18,5 +18,6 @@ class Sparks:
         """Exactly `width` cells."""
         frame = self._frames.setdefault(view.name, Frame())
         points, means = view.points[-2 * width :], view.means[-2 * width :]
-        frame.follow(points, means, width, self._glyphs, view.low, view.high)
+        low, high = (view.low, view.high) if view.normal else (None, None)
+        frame.follow(points, means, width, self._glyphs, low, high)
         return spark(points, means, frame)

@@ -18,7 +18,11 @@ from miles_tui.core.trend import trend
 
 KEPT = 512  # rollouts a row keeps for its sparkline: two a cell on the widest screens that are used
 CHANGE_OVER = 10  # rollouts
-TREND_OVER = 24  # means that the arrow's test looks at: the trend of now, not of the whole run
+TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
+
+# A range of the run's own first rollouts is no norm for what is to move as the model learns.
+OWN = "this run"
+FLAT = frozenset({"gap", "KL to the engine", "clip fraction"})
 
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
@@ -74,6 +78,7 @@ class RowView:
     high: float | None = None
     owner: str = ""
     learning: tuple[int, int] | None = None
+    normal: bool = False  # is a value outside the range something to look at?
     light: Light = LIGHTS["ok"]
 
 
@@ -93,6 +98,7 @@ class HeaderView:
     ends: float | None = None
     attempt: int = 1
     profile: str = ""
+    misfit: bool = False  # the run's printed arguments are not the profile's
 
 
 @dataclass(slots=True, frozen=True)
@@ -138,6 +144,7 @@ def header_view(run: RunState) -> HeaderView:
         ends=pace.last + left if left is not None and pace.last is not None and not run.ended else None,
         attempt=run.attempt,
         profile=profile.name if profile is not None else "",
+        misfit=profile is not None and bool(profile.differences(run.args)),
     )
 
 
@@ -163,13 +170,14 @@ def row_view(run: RunState, name: str) -> RowView:
         last=last.value if last is not None else None,
         mean=mean,
         change=mean - means[-1 - CHANGE_OVER][1] if mean is not None and len(means) > CHANGE_OVER else None,
-        trend=trend([m for _, m in means[-TREND_OVER:]]),
+        trend=trend([p.value for p in points if not p.flags][-TREND_OVER:]),
         points=tuple(points[-KEPT:]),
         means=tuple(means[-KEPT:]),
         low=bounds.low if bounds else None,
         high=bounds.high if bounds else None,
         owner=bounds.owner if bounds else "",
         learning=(known.have, known.need) if isinstance(known, Learning) else None,
+        normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
         light=light_of(run, name, series),
     )
 

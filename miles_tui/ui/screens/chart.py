@@ -73,7 +73,8 @@ class ChartScreen(SubScreen):
         band = (view.low, view.high) if view.low is not None and view.high is not None else None
         self._chart = draw_chart(
             body.size.width, body.size.height, points, means,
-            band=band, marks=self._marks(), log=self.logarithmic, span=self.span, cursor=self.cursor, glyphs=self._glyphs,
+            band=band, marks=self._marks(), log=self.logarithmic, span=self.span, cursor=self.cursor,
+            glyphs=self._glyphs,
         )  # fmt: skip
         body.show(self._chart.lines)
         self.retitle(self._words(points, means))

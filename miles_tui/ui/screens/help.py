@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual.screen import ActiveBinding, Screen
+from textual.app import ActiveBinding
+from textual.screen import Screen
 from textual.widget import Widget
 
 from miles_tui.core.text import pad, wrap
@@ -22,8 +23,8 @@ NAMES = {
 }  # fmt: skip
 NOTES = (
     "Rollouts are numbered from 0, as in the log; times are the log's own clock.",
-    "mean 5 is the mean of the last five rollouts, 10 ago how it changed over the last ten. An arrow is a trend that"
-    " a test finds (1 %), not a wiggle.",
+    "mean 5 is the mean of the last five rollouts, change is how that mean moved over the last ten."
+    " An arrow is a trend that a test finds (1 %), not a wiggle.",
     "A sparkline shows single rollouts and the mean; its first cell is a bar over the range, what is outside is in"
     " another colour and beyond that bar, a not-finite value is ×, a rollout that a pause touched ○.",
     "A range is a profile's, or learned from this run's first rollouts.",

@@ -168,7 +168,7 @@ class MainScreen(Screen[None]):
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
-        return Surroundings(self.session.name, tuple(urgent), tuple(notes) + self.app_.warnings)
+        return Surroundings(self.session.name, tuple(urgent), tuple(notes))
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)

@@ -40,7 +40,7 @@ class AlertPane(Lines, can_focus=True):
         return self._alerts[self._at] if self._at < len(self._alerts) else None
 
     def put(self, alerts: Sequence[AlertView], calm: list[Spans], today: float | None, margin: int) -> None:
-        """Show these alerts, or `calm` where there is none."""
+        """Show these alerts, and `calm` behind them where there is room."""
         before = self.current.source if self.current is not None and self._at else None
         self._alerts, self._calm, self._today, self._margin = list(alerts), calm, today, margin
         # Who had moved to an alert stays on it; who had not, sees what is most serious now.
@@ -94,8 +94,9 @@ class AlertPane(Lines, can_focus=True):
             for i, line in enumerate(entry.lines):
                 pointer = "▸ " if chosen and i == 0 else "  "
                 lines.append([*edge, ("accent", pointer), *line])
-        if not self._alerts:
-            lines = [[*edge, *line] for line in self._calm]
+        calm = [[*edge, ("text", "  " if title else ""), *line] for line in self._calm]
+        if not self._alerts or len(lines) + 1 + len(calm) <= room:
+            lines = [*lines, *([[]] if lines else []), *calm]
         if follow:
             self._top = min(max(self._top, end - room), begin)
         self._top = max(0, min(self._top, len(lines) - room))
