@@ -14,10 +14,14 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from miles_tui import __version__
 from miles_tui.errors import MilesTuiError, UsageError
+
+if TYPE_CHECKING:
+    from miles_tui.core.profile import Profile
+    from miles_tui.export import Exporter
 
 SUMMARY = """\
 miles-tui LOG...               the dashboard; LOG is a file, a folder (its runs), - or FILE.gz
@@ -70,16 +74,15 @@ def dashboard(argv: Sequence[str]) -> int:
     add_screen(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = p.parse_args(argv)
-    from miles_tui.ingest.logs import find_logs, newest_log
-
     if not sys.stdout.isatty():
         return check([*a.logs, *(["--profile", a.profile] if a.profile else [])])
-    logs = [Path(log) for log in a.logs] or [newest_log(Path.cwd())]
-    groups = find_logs(logs, must_exist=False)
+    from miles_tui.ingest.logs import find_logs, newest_log
+
+    logs = find_logs(a.logs or [newest_log(Path.cwd())], must_exist=False)
     profile = load_profile(a.profile)
     from miles_tui.ui.app import run_dashboard
 
-    return run_dashboard(groups, profile=profile, theme=a.theme, mouse=not a.no_mouse)
+    return run_dashboard(logs, profile=profile, theme=a.theme, mouse=not a.no_mouse)
 
 
 def add_screen(p: Parser) -> None:
@@ -109,15 +112,15 @@ def replay(argv: Sequence[str]) -> int:
     add_profile(p)
     add_screen(p)
     a = p.parse_args(argv)
-    from miles_tui.ingest.logs import find_logs
-
     if not sys.stdout.isatty():
         return check([a.log, *(["--profile", a.profile] if a.profile else [])])
-    (log,) = find_logs([Path(a.log)], must_exist=True)[:1]
+    from miles_tui.ingest.logs import find_logs
+
+    log = find_logs([a.log])[0]
     profile = load_profile(a.profile)
     from miles_tui.ui.app import run_replay
 
-    return run_replay(log, speed=a.speed, theme=a.theme, mouse=not a.no_mouse, profile=profile)
+    return run_replay(log.path, speed=a.speed, profile=profile, theme=a.theme, mouse=not a.no_mouse)
 
 
 def positive(text: str) -> float:
@@ -140,20 +143,22 @@ def check(argv: Sequence[str]) -> int:
 
     profile = load_profile(a.profile)
     status, first = 0, True
-    for name in a.logs or [str(newest_log(Path.cwd()))]:
+    for log in find_logs(a.logs or [newest_log(Path.cwd())]):
         try:
-            for log in find_logs([Path(name)], must_exist=True):
-                report = judge_log(log, name, profile)
-                text = report.to_json() if a.format == "json" else ("" if first else "\n") + report.to_text()
-                sys.stdout.write(text + "\n")
-                sys.stdout.flush()
-                first = False
-                if not report.records:
-                    complain(f"{name}: {report.why_empty}")
-                status = max(status, report.exit_status)
+            report = judge_log(log, profile)
         except MilesTuiError as e:
             complain(str(e))
             status = max(status, e.exit_status)
+            continue
+        text = report.to_json() if a.format == "json" else ("" if first else "\n") + report.to_text()
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+        first = False
+        if not report.records:
+            complain(f"{log}: {report.why_empty}")
+        for warning in report.warnings:
+            complain(f"{log}: {warning}")
+        status = max(status, report.exit_status)
     return status
 
 
@@ -167,29 +172,98 @@ def export(argv: Sequence[str]) -> int:
 
     exporter = Exporter(sys.stdout.write, a.format)
     if a.follow:
-        return export_follow(Path(a.log), exporter)
+        return export_follow(a.log, exporter)
     from miles_tui.core.reader import Reader
-    from miles_tui.ingest.follow import read_all
-    from miles_tui.ingest.logs import find_logs
-    from miles_tui.report import why_empty
+    from miles_tui.ingest.logs import find_logs, why_empty
+    from miles_tui.ingest.read import read_all
 
-    for log in find_logs([Path(a.log)], must_exist=True):
+    for log in find_logs([a.log]):
         reader = Reader()
         for chunk in read_all(log):
             exporter.take(reader.feed(chunk))
         exporter.take(reader.finish())
     sys.stdout.flush()
     if not exporter.records:
-        complain(f"{a.log}: {why_empty(Path(a.log))}")
+        complain(f"{a.log}: {why_empty(a.log)}")
         return 3
     return 0
 
 
-def export_follow(log: Path, exporter: object) -> int:
-    raise NotImplementedError
+def export_follow(log: str, exporter: Exporter) -> int:
+    """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
+    from miles_tui.core.reader import Reader
+    from miles_tui.ingest.follow import follow_blocking
+    from miles_tui.ingest.pieces import Cut, Data, Ended
+    from miles_tui.ingest.watch import Stop
+
+    stop, reader = Stop(), Reader()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    for batch in follow_blocking(log, stop=stop):
+        for piece in batch.pieces:
+            match piece:
+                case Data(data):
+                    exporter.take(reader.feed(data))
+                case Cut():
+                    exporter.take(reader.cut())
+                case Ended():
+                    exporter.take(reader.finish())
+        sys.stdout.flush()
+    return 0
 
 
-def load_profile(name: str | None) -> object:
+def calibrate(argv: Sequence[str]) -> int:
+    p = parser("calibrate", "Learn the ranges of your setup from two or three of your own healthy runs.")
+    p.add_argument("logs", nargs="+", metavar="LOG")
+    where = p.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the profile there")
+    where.add_argument("--name", metavar="NAME", help="keep it under this name: --profile NAME finds it")
+    a = p.parse_args(argv)
+    from miles_tui.calibration import learn_from
+    from miles_tui.ingest.logs import find_logs
+
+    name = a.name or (a.output.stem if a.output else "own")
+    profile, text, warnings = learn_from(find_logs(a.logs), name)
+    for warning in warnings:
+        complain(f"warning: {warning}")
+    if a.output is None and a.name is None:
+        sys.stdout.write(text)
+        return 0
+    from miles_tui.profiles import save
+
+    path = save(profile, a.output)
+    print(f"{path}: ranges of {profile.rollouts} rollouts from {len(profile.logs)} runs")
+    print(f"use it with --profile {a.name or path}")
+    return 0
+
+
+def profiles(argv: Sequence[str]) -> int:
+    parser("profiles", "The ranges that are known here: your own, and the bundled ones.").parse_args(argv)
+    from miles_tui.profiles import known_profiles
+
+    for found in known_profiles():
+        where = "bundled" if found.bundled else str(found.path)
+        if found.profile is None:
+            print(f"{found.name:16} can't be used: {found.error}")
+            continue
+        print(f"{found.name:16} {found.profile.rollouts} rollouts, {len(found.profile.signals)} signals ({where})")
+        for line in (found.profile.about, found.profile.warning):
+            if line:
+                print(f"{'':16} {line}")
+    return 0
+
+
+def explain(argv: Sequence[str]) -> int:
+    p = parser("explain", "A condition or a metric in plain words; without a name, the list of both.")
+    p.add_argument("name", nargs="?", metavar="CONDITION|METRIC")
+    a = p.parse_args(argv)
+    from miles_tui.explain import explained, overview
+
+    print(overview() if a.name is None else explained(a.name))
+    return 0
+
+
+def load_profile(name: str | None) -> Profile | None:
     if name is None:
         return None
     from miles_tui.profiles import load
@@ -203,9 +277,12 @@ def complain(message: str) -> None:
 
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "calibrate": calibrate,
     "check": check,
     "demo": demo,
+    "explain": explain,
     "export": export,
+    "profiles": profiles,
     "replay": replay,
 }
 

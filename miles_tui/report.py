@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -19,8 +18,8 @@ from miles_tui.core.run import RunState
 from miles_tui.core.signals import SIGNALS, Signal
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
-from miles_tui.ingest.follow import read_all
-from miles_tui.ingest.logs import age_seconds, why_empty
+from miles_tui.ingest.logs import Log, age_seconds, why_empty
+from miles_tui.ingest.read import read_all
 
 # A file that was written to less than this long ago, or than three usual rollouts, is a live log.
 LIVE_SECONDS = 120.0
@@ -73,6 +72,7 @@ class Report(BaseModel):
     records: int = Field(exclude=True)
     why_empty: str = Field(default="", exclude=True)
     planned: int | None = Field(default=None, exclude=True)
+    warnings: list[str] = Field(default_factory=list, exclude=True)
 
     @property
     def exit_status(self) -> int:
@@ -102,19 +102,33 @@ class Report(BaseModel):
         return "\n".join(lines)
 
 
-def judge_log(log: Path, name: str, profile: Profile | None = None) -> Report:
-    """Read a log to its end and judge it. `name` is the log as the person gave it.
-
-    Raises UnreadableLog. The same code path as the dashboard's: Reader, RunState, Judge.
-    """
-    reader, run = Reader(pause=profile.pause_pattern if profile else None), RunState(Judge(profile))
+def read_log(log: Log, judge: Judge) -> RunState:
+    """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog."""
+    pause = judge.profile.pause_pattern if judge.profile else None
+    reader, run = Reader(pause=pause), RunState(judge)
     for chunk in read_all(log):
         run.feed(reader.feed(chunk))
     run.feed(reader.finish())
+    return run
+
+
+def judge_log(log: Log, profile: Profile | None = None) -> Report:
+    """Read a log to its end and judge it. Raises UnreadableLog."""
+    run = read_log(log, Judge(profile))
     age = age_seconds(log, time.time())
     live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
     run.finish()
-    return report_of(run, name, live=live, why=why_empty(log) if not run.records else "")
+    report = report_of(run, str(log), live=live, why=why_empty(log) if not run.records else "")
+    if profile is not None:
+        report.warnings = warnings_of(profile, run)
+    return report
+
+
+def warnings_of(profile: Profile, run: RunState) -> list[str]:
+    """What a person must know who uses this profile for this run, a sentence each."""
+    differences = profile.differences(run.args)
+    unfit = [f"profile {profile.name} is of another setup ({'; '.join(differences)})"] if differences else []
+    return ([profile.warning] if profile.warning else []) + unfit
 
 
 def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:

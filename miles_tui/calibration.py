@@ -1,0 +1,50 @@
+"""`miles-tui calibrate`: read healthy runs and learn a profile from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from miles_tui.core.calibrate import doubts, learn
+from miles_tui.core.conditions.base import Severity
+from miles_tui.core.judge import Judge
+from miles_tui.core.profile import Profile, write_profile
+from miles_tui.core.rollouts import Rollout
+from miles_tui.errors import NoMetric
+from miles_tui.ingest.logs import Log, why_empty
+from miles_tui.report import read_log
+
+
+class Recorder(Judge):
+    """A judge that keeps the rollouts it is shown, without those that a later attempt overtook."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rollouts: list[Rollout] = []
+
+    def trained(self, rollout: Rollout) -> None:
+        self.rollouts.append(rollout)
+        super().trained(rollout)
+
+    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+        self.rollouts = [r for r in self.rollouts if r.number < at]
+        super().restarted(at, time, evidence)
+
+
+def learn_from(logs: Sequence[Log], name: str) -> tuple[Profile, str, list[str]]:
+    """A profile of these runs, its text, and what speaks against it (a sentence each).
+
+    Raises UnreadableLog, and NoMetric for a log without a Miles metric.
+    """
+    runs, raised, arguments = [], [], []
+    for log in logs:
+        judge = Recorder()
+        run = read_log(log, judge)
+        run.finish()
+        if not run.records:
+            raise NoMetric(f"{log}: {why_empty(log)}")
+        runs.append(judge.rollouts)
+        raised.append([a.condition for a in run.alerts if a.severity is not Severity.NOTICE])
+        arguments.append(run.args)
+    names = [str(log) for log in logs]
+    profile = learn(name, runs, names, arguments)
+    return profile, write_profile(profile), doubts(runs, raised, arguments, names)
