@@ -171,7 +171,7 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
          "-------------------- end of arguments ---------------------\n"
          + '(SGLangEngine pid=1) [2026-10-15 16:00:00] INFO: "POST /generate" 200 OK\n' * 50, "2>&1"),
         ('{"level": "info", "data": {"loss": 0.5}, "step": 3}\n' * 50, "JSON"),
-        ("step:1 - actor/pg_loss:0.01 - critic/score/mean:0.5\n" * 50, "another framework"),
+        ("step:1 - actor/pg_loss:0.01 - critic/score/mean:0.5\n" * 50, "not of Miles"),
         ("", "empty"),
     ],
     ids=["stdout-only", "json", "another-framework", "empty"],
