@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual.app import ActiveBinding
+from textual.binding import ActiveBinding
 from textual.screen import Screen
 from textual.widget import Widget
 
