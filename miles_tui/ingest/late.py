@@ -13,14 +13,14 @@ class LateLines:
 
     def __init__(self, file: PlainFile, *, until: float, torn: bool) -> None:
         self.until = until
-        self._file = file
+        self.file = file
         self._rest = b""
         self._torn = torn
 
     def read(self) -> bytes:
         """The lines that were completed since the last call, at most a chunk."""
         try:
-            new = self._file.read(CHUNK)
+            new = self.file.read(CHUNK)
         except OSError:
             return b""
         if not isinstance(new, bytes) or not new:
@@ -32,5 +32,10 @@ class LateLines:
         self._rest = rest[-CHUNK:]  # a line longer than that is no metric
         return lines + newline
 
+    @property
+    def whole(self) -> bool:
+        """Whether all that was read of the file was given."""
+        return not self._rest
+
     def close(self) -> None:
-        self._file.close()
+        self.file.close()

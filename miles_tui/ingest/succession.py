@@ -58,8 +58,8 @@ class Succession:
     def line_up(self, held: Source | None) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.
 
-        Empty when that is `held` itself, or while the path changes too quickly. Raises OSError when
-        the path can't be opened.
+        Empty when that is `held` itself, while that holds no text yet, or while the path changes too
+        quickly. Raises OSError when the path can't be opened.
         """
         for _ in range(LOOKS):
             new = PlainFile(self.path)
@@ -86,6 +86,9 @@ class Succession:
             for file in (*missed, new):
                 file.close()
             return None
+        if held and not missed and not new.stat().st_size:
+            new.close()
+            return []
         first = Why.ROTATED if self._begun else None
         steps: list[Step] = [(Why.ROTATED if n else first, as_source(file)) for n, file in enumerate(missed)]
         why = Why.ROTATED if missed else self._why(held, real)
@@ -142,24 +145,27 @@ class Succession:
             file.starts_at(known)
         return known is None or known.size < size
 
-    def rest_of(self, held: PlainFile) -> PlainFile | None:
-        """The copy that was made of `held` before it was truncated, set behind what was read, if it holds more.
+    def truncated_away(self, held: PlainFile) -> list[Source]:
+        """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
 
-        Copies are noted, so that they are not taken for rotations later.
+        The copy of what we were reading is set behind what we read; further ones are of texts that
+        came and went since the last look. All copies are noted: they are no rotations.
         """
         folder, found = Folder.look(self._folder.path, [Path(self._real).name])
-        longest: PlainFile | None = None
-        for f in found:
+        until = held.stat().st_mtime_ns
+        rest: list[Source] = []
+        others: list[Source] = []
+        for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
+            known = self._folder.knows(f)
             with suppress(OSError):
                 file = PlainFile(f.path)
                 size = file.stat().st_size
-                if f.key == held.key or size < held.trace.size or not file.fits(held.trace):
-                    file.close()
-                    continue
-                self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
-                if size > held.trace.size and longest is None:
+                if held.trace.size and size >= held.trace.size and file.fits(held.trace):
                     file.starts_at(held.trace)
-                    longest = file
-                else:
+                    (rest if size > held.trace.size and not rest else []).append(file)
+                elif not known and self._is_new(None, file):
+                    others.append(as_source(file))
+                self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
+                if not any(file.key == kept.key for kept in (*rest, *others)):
                     file.close()
-        return longest
+        return [*rest, *others]

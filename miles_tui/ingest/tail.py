@@ -57,6 +57,7 @@ class Tail:
         self._held: Source | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
+        self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
         self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
@@ -108,13 +109,15 @@ class Tail:
         self._since.pop("shrunk", None)
         if got:
             self._since.pop("deleted", None)
-            return got
+            return self._turn(out) if self._came_and_went(held) else got
         if self._next:
             return self._turn(out)
         if isinstance(held, GzipFile):
             self.ended = True
             out.append(Ended())
             return None
+        if held.trace is NOTHING and self._came_and_went(held):
+            return self._turn(out)
         return self._look_on(held, out)
 
     def _begin(self, out: list[Piece]) -> bytes | None:
@@ -139,7 +142,7 @@ class Tail:
         """At the end of the file: whether the path leads to another one by now."""
         try:
             key, size = self._succession.look()
-            if key == held.key or not size:
+            if key == held.key:
                 self._ripe = None
                 self._since.pop("torn", None)
                 self._say_found(out)
@@ -155,7 +158,7 @@ class Tail:
             return None
         self._since.pop("torn", None)
         if not self._next:
-            self.retry_in = AGAIN_SECONDS
+            self.retry_in = AGAIN_SECONDS if size else None
             return None
         self._say_found(out)
         return self._turn(out)
@@ -163,9 +166,9 @@ class Tail:
     def _turn(self, out: list[Piece]) -> bytes:
         """Put the held file away and take the next one."""
         why, file = self._next.popleft()
-        if self._held and self._held is not file:
+        if self._held and self._held is not file and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
-        self._held, self._ripe, self.unsettled = file, None, True
+        self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
         self._cut(why, out)
         return b""
 
@@ -188,9 +191,13 @@ class Tail:
         lines = b""
         now = self._clock()
         for late in tuple(self._late):
-            if self._last == b"\n":
-                lines += late.read()
-            if now >= late.until:
+            again = self._held is not None and self._held.key == late.file.key  # a link that was swapped back
+            if self._last == b"\n" and not again:
+                more = late.read()
+                lines += more
+                if more and late.whole:
+                    self._succession.remember(late.file)
+            if now >= late.until or again:
                 self._late.remove(late)
                 late.close()
         return lines
@@ -202,17 +209,32 @@ class Tail:
         if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
             return None
         self._since.pop("shrunk", None)
-        self.unsettled = True
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
-        rest = self._succession.rest_of(held)
+        self._from_its_beginning(held, self._succession.truncated_away(held))
+        return self._turn(out)
+
+    def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
+        """Next comes what was truncated away, then the file's present text."""
+        goes_on = bool(before) and before[0].trace.size > 0
         self._succession.remember(held)
         held.starts_at(NOTHING)
-        if rest:
-            self._held = rest
-            self._next.append((Why.TRUNCATED, held))
-        else:
-            self._cut(Why.TRUNCATED, out)
-        return b""
+        whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]
+        self._next.extend(zip(whys, (*before, held), strict=True))
+
+    def _came_and_went(self, held: Source) -> bool:
+        """Whether a file that was empty at the last look held a text since then, that was copied and truncated away."""
+        if isinstance(held, GzipFile) or (self._empty_at is None and held.trace is not NOTHING):
+            return False
+        before, self._empty_at = self._empty_at, None
+        read, held.trace = held.trace, NOTHING
+        written = held.stat().st_mtime_ns
+        texts = self._succession.truncated_away(held) if before not in (None, written) else []
+        if texts:
+            self._from_its_beginning(held, texts)
+            return True
+        held.trace = read
+        self._empty_at = written if read is NOTHING else None
+        return False
 
     def _lose_hold(self, error: OSError, out: list[Piece]) -> None:
         """The open file itself can't be read any more (a stale NFS handle): find it anew at the next look."""

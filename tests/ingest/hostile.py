@@ -1,0 +1,92 @@
+"""A writer that does to its log, step by step and without waiting, what happens to logs."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from io import FileIO
+from pathlib import Path
+
+
+class Writer:
+    """Writes numbered lines to `folder/train.log`, a link to the real file, with accidents between them.
+
+    Every write gets a time of its own: on a disk, writes a millisecond apart can share one.
+    """
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.folder = folder
+        self.log = folder / "train.log"
+        self.turn = 0
+        self.clock = int(time.time())
+        self.sent: list[int] = []
+        self.real = folder / "attempt-0.log"
+        self.log.symlink_to(self.real.name)
+        self.out = self.create()
+
+    def create(self) -> FileIO:
+        out = self.real.open("ab", buffering=0)
+        self.stamp(out.fileno())
+        return out
+
+    def stamp(self, file: int | Path) -> None:
+        self.clock += 1
+        os.utime(file, (self.clock, self.clock))
+
+    def write(self) -> None:
+        self.line(self.out)
+
+    def line(self, out: FileIO) -> None:
+        number = len(self.sent)
+        self.sent.append(number)
+        noise = b"noise, always the same\n" * self.rng.choice((0, 0, 1, 30))
+        out.write(noise + b"record %d %s\n" % (number, b"%d," % number * self.rng.choice((0, 5, 300))))
+        self.stamp(out.fileno())
+
+    def rotate(self) -> None:
+        self.turn += 1
+        old = self.out
+        self.real.rename(f"{self.real}.{self.turn}")
+        if self.rng.random() < 0.5:
+            self.line(old)
+        old.close()
+        self.out = self.create()
+        self.write()
+
+    def copy_and_truncate(self) -> None:
+        self.turn += 1
+        copy = Path(f"{self.real}.copy{self.turn}")
+        shutil.copyfile(self.real, copy)
+        self.stamp(copy)
+        os.truncate(self.real, 0)
+        self.stamp(self.real)
+        for _ in range(self.rng.choice((0, 1, 9))):
+            self.write()
+
+    def recreate(self) -> None:
+        self.out.close()
+        self.real.unlink()
+        self.out = self.create()
+        for _ in range(self.rng.choice((0, 1, 9))):
+            self.write()
+
+    def swap_link(self) -> None:
+        self.turn += 1
+        self.out.close()
+        self.real = self.folder / f"attempt-{self.turn}.log"
+        self.out = self.create()
+        link = self.folder / "new-link"
+        link.symlink_to(self.real.name)
+        link.replace(self.log)
+        self.write()
+
+    def close(self) -> None:
+        self.out.close()
+
+
+def numbers(text: bytes) -> list[int]:
+    """The records in a text, in its order."""
+    return [int(line.split()[1]) for line in text.split(b"\n") if line.startswith(b"record ")]
