@@ -10,7 +10,7 @@ moves or the mean leaves it. A new rollout then changes one cell, or two.
 
 Braille: one cell a rollout. A dot at the left is the rollout, two dots side by side are the mean, which so
 becomes a line; where both are at one height the line covers the dot. The first cell is a bar over the heights
-inside the range; a rollout outside is always beyond that bar, or `▲` `▼`.
+inside the range; a rollout outside is always beyond that bar, or `▲` `▼`, as is one far off the scale.
 Blocks, ASCII: after five rollouts comes one mark that is their mean, of another shape (a bar, a digit).
 """
 
@@ -27,6 +27,7 @@ Run = tuple[str, str]  # style name, text
 
 GROUP = 5  # rollouts between two marks of the mean where it has cells of its own
 TAIL = 0.1  # part of the rollouts at each end that does not set the scale: four heights are few, the mean needs them
+FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far out", 1977) don't, if so few
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
 HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew
 FAR = 1.0  # heights beyond the y-range from which on a rollout is marked; nearer ones are drawn at its edge
@@ -141,8 +142,8 @@ class Frame:
 
     def level(self, value: float, count: int) -> int:
         """The level of a value, 0 to count - 1; values beyond the y-range are at its ends."""
-        part = (value - self.low) / (self.high - self.low)
-        return min(count - 1, max(0, math.floor(part * count)))
+        part = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+        return min(count - 1, int(part * count))
 
 
 def places(points: Sequence[Point]) -> list[int]:
@@ -162,21 +163,32 @@ def places(points: Sequence[Point]) -> list[int]:
 
 
 def y_range(steps: Sequence[float], means: Sequence[float], edges: tuple[float, float] | None) -> tuple[float, float]:
-    """The heights that are drawn: all means, most rollouts, and the range unless it is far wider.
+    """The heights that are drawn: all means but those of one spike, most rollouts, the range unless it is far wider.
 
     All values finite. Never empty: a constant is drawn in the middle, a constant 0 at the bottom.
     """
     ordered = sorted(steps)
     skip = int(TAIL * len(ordered))
-    values = [*means, *ordered[skip : len(ordered) - skip]]
+    values = [*_usual(means), *ordered[skip : len(ordered) - skip]]
     if not values:
-        return edges if edges and edges[0] < edges[1] else (0.0, 1.0)
+        return edges if edges and edges[0] < edges[1] and math.isfinite(edges[1] - edges[0]) else (0.0, 1.0)
     low, high = min(values), max(values)
     if edges and all(map(math.isfinite, edges)) and edges[1] - edges[0] <= WIDE * (high - low):
         low, high = min(low, edges[0]), max(high, edges[1])
     if high - low <= 1e-12 * max(abs(low), abs(high)):
-        return (0.0, 1.0) if low == high == 0 else (low - abs(low) / 8, high + abs(high) / 8)
-    return (low, high) if math.isfinite(high - low) else (-8e307, 8e307)
+        if low == high == 0:
+            return 0.0, 1.0
+        low, high = low - abs(low) / 8, high + abs(high) / 8
+    return (low, high) if low < high and math.isfinite(high - low) else (-8e307, 8e307)
+
+
+def _usual(means: Sequence[float]) -> Sequence[float]:
+    """The means without those that one spike lifted: far out, and too few to be a new level."""
+    ordered = sorted(means)
+    first, third = (ordered[len(ordered) // 4], ordered[3 * len(ordered) // 4]) if ordered else (0.0, 0.0)
+    reach = FAR_OUT * (third - first)
+    usual = [value for value in ordered if first - reach <= value <= third + reach]
+    return usual if len(usual) >= (1 - FEW) * len(ordered) and len(ordered) >= 2 * GROUP else means
 
 
 def spark(points: Sequence[Point], means: Sequence[tuple[int, float]], frame: Frame) -> list[Run]:

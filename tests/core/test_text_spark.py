@@ -1,0 +1,192 @@
+"""Sparklines: what they show, and how little of them changes."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miles_tui.core.series import PAUSED, Point, Series
+from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Frame, Glyphs, places, spark, usual_glyphs, y_range
+from miles_tui.core.text import cells
+
+ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
+
+
+def series(values: list[float]) -> Series:
+    out = Series()
+    for rollout, value in enumerate(values):
+        out.set(rollout, value)
+    return out
+
+
+def draw(
+    s: Series, width: int = 40, glyphs: Glyphs = BRAILLE, low: float | None = None, high: float | None = None
+) -> list[tuple[str, str]]:
+    """One (style, character) a cell."""
+    frame = Frame()
+    frame.follow(s.points(), s.means(), width, glyphs, low, high)
+    return [(style, char) for style, text in spark(s.points(), s.means(), frame) for char in text]
+
+
+def levels(char: str) -> tuple[set[int], set[int]]:
+    """Of a braille cell: heights with both dots, and heights with the left one."""
+    dots = ord(char) - 0x2800
+    both = {i for i, bits in enumerate((0xC0, 0x24, 0x12, 0x09)) if dots & bits == bits}
+    left = {i for i, bits in enumerate((0x40, 0x04, 0x02, 0x01)) if dots & bits}
+    return both, left
+
+
+@ALL
+@given(
+    data=st.lists(st.tuples(st.floats(), st.integers(0, 3)), max_size=60),
+    width=st.integers(0, 50),
+    edges=st.one_of(st.none(), st.tuples(st.floats(), st.floats())),
+    restart=st.integers(0, 60),
+)
+def test_any_values_give_exactly_the_width(
+    glyphs: Glyphs, data: list[tuple[float, int]], width: int, edges: tuple[float, float] | None, restart: int
+) -> None:
+    s = Series()
+    for rollout, (value, flags) in enumerate(data):
+        s.set(rollout, value, flags)
+    s.restart(restart)
+    s.set(restart, 1.0)
+    frame = Frame()
+    low, high = sorted(edges) if edges else (None, None)
+    frame.follow(s.points(), s.means(), width, glyphs, low, high)
+    text = "".join(text for _, text in spark(s.points(), s.means(), frame))
+    assert len(text) == cells(text) == width
+    assert text.isascii() or glyphs is not ASCII
+
+
+def test_rollouts_and_their_mean_can_be_told_apart() -> None:
+    row = draw(series([1.0, 3.0] * 10))[1:21]
+    assert [char for _, char in row[:4]] == ["⡀", "⠁", "⡀", "⠁"]  # no mean before five rollouts
+    for n, (_, char) in enumerate(row[4:], 4):
+        both, left = levels(char)
+        assert len(both) == 1, "the mean is a line: two dots side by side"
+        assert both <= {1, 2}
+        assert left - both == ({0} if n % 2 == 0 else {3}), "the rollout is a dot of its own"
+
+
+@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII], ids=lambda g: g.name)
+def test_without_braille_the_mean_has_a_mark_of_another_shape(glyphs: Glyphs) -> None:
+    assert not set(glyphs.means) & set(glyphs.steps)
+    row = draw(series([1.0, 3.0] * 10), 24, glyphs)
+    assert all(char in glyphs.means for _, char in row[5::6])
+    assert all(char in glyphs.steps for i, (_, char) in enumerate(row) if i % 6 != 5)
+
+
+@ALL
+def test_the_mean_shows_a_trend(glyphs: Glyphs) -> None:
+    row = draw(series([0.1 * n for n in range(40)]), 49 if glyphs is not BRAILLE else 41, glyphs)
+    if glyphs is BRAILLE:
+        heights = [max(levels(char)[0]) for _, char in row[5:41]]
+    else:
+        heights = [glyphs.means.index(char) for _, char in row[5:48:6]]
+    assert heights == sorted(heights)
+    assert heights[0] == 0
+    assert heights[-1] == (3 if glyphs is BRAILLE else len(glyphs.means) - 1)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=40), st.floats(-3, 0), st.floats(0.1, 3))
+def test_a_rollout_outside_the_range_is_beyond_the_bar_or_marked(values: list[float], low: float, high: float) -> None:
+    row = draw(series(values), 41, BRAILLE, low, high)
+    style, bar = row[0]
+    assert style == "spark.range"
+    inside = {i for i, bit in enumerate((0x80, 0x20, 0x10, 0x08)) if bar not in "▲▼" and (ord(bar) - 0x2800) & bit}
+    for value, (style, char) in zip(values, row[1:], strict=False):
+        assert (style == "spark.out") == (not low <= value <= high)
+        if style == "spark.out" and char not in "▲▼" and inside:
+            _both, left = levels(char)
+            beyond = {level for level in left if (level > max(inside) if value > high else level < min(inside))}
+            assert beyond, f"{value} is drawn inside {low} to {high}"
+        if style == "spark.out" and char in "▲▼":
+            assert (char == "▲") == (value > high)
+
+
+@ALL
+def test_what_is_not_finite_paused_dead_or_of_another_attempt_is_seen(glyphs: Glyphs) -> None:
+    s = series([1.0, 2.0, 1.5, 1.2, 1.8, 1.1, 1.9, 1.4])
+    s.restart(6)
+    s.set(6, math.nan)
+    s.set(7, 1.3, PAUSED)
+    row = draw(s, 30, glyphs)
+    by_style = {style: [char for name, char in row if name == style] for style, _ in row}
+    assert by_style["spark.bad"] == [glyphs.bad]
+    assert by_style["spark.paused"] == [glyphs.paused]
+    assert len(by_style["spark.dead"]) == 2
+    assert by_style["spark.break"] == [glyphs.parting]
+
+
+def test_positions_stay_when_old_values_are_dropped() -> None:
+    s = series([float(n) for n in range(30)])
+    s.restart(20)
+    for rollout in range(20, 25):
+        s.set(rollout, 0.0)
+    points = s.points()
+    at = places(points)
+    assert at[-5:] == [20, 21, 22, 23, 24]
+    assert at[-6] == 18  # a slot free for the parting
+    assert at == sorted(set(at))
+    assert places(points[10:]) == at[10:]
+
+
+@ALL
+@pytest.mark.parametrize("width", [16, 31, 60])
+def test_a_new_rollout_changes_few_cells(glyphs: Glyphs, width: int) -> None:
+    rng = random.Random(5)
+    s, frame, before, moves, count = Series(), Frame(), [], 0, 300
+    for rollout in range(count):
+        s.set(rollout, 0.6 + 0.2 * rollout / count + rng.gauss(0, 0.05))
+        points, means = s.points(2 * width), s.means()[-2 * width :]
+        moved = frame.follow(points, means, width, glyphs, 0.5, 0.9)
+        now = [(style, char) for style, text in spark(points, means, frame) for char in text]
+        if moved:
+            moves += 1
+        elif before:
+            changed = [i for i in range(width) if now[i] != before[i]]
+            assert len(changed) <= 2, "only the new rollout, and a mark of the mean"
+        before = now
+    quarter = max(1, width // 4 if glyphs is BRAILLE else 5)
+    assert moves <= 2 + 1.6 * count / quarter
+
+
+def test_one_far_spike_does_not_press_the_rest_flat() -> None:
+    row = draw(series([1.0, 1.4, 1.2, 0.8, 1.1] * 4 + [400.0] + [1.0, 1.4]), 41)
+    assert any(char == "▲" for _, char in row)
+    assert len({char for _, char in row[1:21]}) > 3
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False)), st.lists(st.floats(-1e9, 1e9)))
+def test_the_y_range_is_never_empty(steps: list[float], means: list[float]) -> None:
+    low, high = y_range(steps, means, None)
+    assert low < high
+    assert math.isfinite(high - low)
+
+
+def test_a_constant_zero_lies_at_the_bottom() -> None:
+    assert {char for _, char in draw(series([0.0] * 20))[5:21]} == {"⣀"}
+    assert levels(draw(series([0.7] * 20))[10][1])[0] <= {1, 2}
+
+
+def test_points_alone_do_not_need_a_mean() -> None:
+    frame = Frame()
+    frame.follow([Point(3, 1.0)], [], 10)
+    assert len("".join(t for _, t in spark([Point(3, 1.0)], [], frame))) == 10
+
+
+@pytest.mark.parametrize(
+    ("utf8", "term", "name"),
+    [
+        (True, "xterm-256color", "braille"), (True, "tmux-256color", "braille"), (True, "linux", "ascii"),
+        (True, "dumb", "ascii"), (False, "xterm-256color", "ascii"), (True, "cygwin", "blocks"),
+        (True, "vt220", "ascii"),
+    ],
+)  # fmt: skip
+def test_the_richest_glyphs_that_a_terminal_shows(utf8: bool, term: str, name: str) -> None:
+    assert usual_glyphs(utf8=utf8, term=term).name == name
