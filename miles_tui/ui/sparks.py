@@ -7,6 +7,9 @@ from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import RowView
 
 
+MARGIN = 8  # more points than cells are given: where a row begins must not depend on it
+
+
 class Sparks:
     """Draws a row's sparkline; `glyphs` is `braille`, `blocks` or `ascii`."""
 
@@ -17,7 +20,7 @@ class Sparks:
     def draw(self, view: RowView, width: int) -> Spans:
         """Exactly `width` cells."""
         frame = self._frames.setdefault(view.name, Frame())
-        points, means = view.points[-2 * width :], view.means[-2 * width :]
+        points, means = view.points[-width - MARGIN :], view.means[-width - MARGIN :]
         low, high = (view.low, view.high) if view.normal else (None, None)
         frame.follow(points, means, width, self._glyphs, low, high)
         return spark(points, means, frame)

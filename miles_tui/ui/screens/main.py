@@ -20,7 +20,7 @@ from miles_tui.ui.notes import as_text
 from miles_tui.ui.rows import detail_row
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, packed
-from miles_tui.ui.sparks import Sparks
+from miles_tui.ui.sparks import MARGIN, Sparks
 from miles_tui.ui.views import AlertView, HeaderView, RowView, alert_views, header_view, row_view, row_views
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.lines import Lines
@@ -83,6 +83,8 @@ class MainScreen(Screen[None]):
             widget.styles.height = height
             widget.display = height > 0
         self._pane.display = not p.too_small
+        if not self.paused:
+            self._take_all()  # a wider sparkline shows more rollouts
         self._show()
 
     @property
@@ -104,17 +106,24 @@ class MainScreen(Screen[None]):
         if self.paused:
             return
         run = self.session.run
+        cells = self._plan.columns.spark + MARGIN
         if change.alerts:
             self._alerts = alert_views(run)
-            self._rows = row_views(run)  # an alert colours its signals, a rule that learned gives a range
+            # An alert colours its signals, a rule that learned gives a range. Equal rows stay the same objects.
+            fresh = row_views(run, cells)
+            self._rows = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
         else:
-            self._rows = [row_view(run, r.name) if r.name in change.signals else r for r in self._rows]
+            self._rows = [row_view(run, r.name, cells) if r.name in change.signals else r for r in self._rows]
         self._header = header_view(run)
         self._show()
 
     def _take_all(self) -> None:
         run = self.session.run
-        self._header, self._rows, self._alerts = header_view(run), row_views(run), alert_views(run)
+        self._header, self._rows, self._alerts = (
+            header_view(run),
+            row_views(run, self._plan.columns.spark + MARGIN),
+            alert_views(run),
+        )
 
     def _show(self) -> None:
         """Show the views; widgets paint what differs from before."""
