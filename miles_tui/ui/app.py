@@ -95,11 +95,15 @@ class MilesApp(App[None]):
             self.set_interval(TICK_SECONDS, self._tick)
 
     async def _read(self) -> None:
-        told = 0.0
-        async with aclosing(self.feed.batches(self._stop)) as batches:  # type: ignore[type-var]
+        told, age = 0.0, self.feed.age()  # what was written long ago counts as heard then
+        async with aclosing(self.feed.batches(self._stop)) as batches:
             async for batch in batches:
                 now = time.monotonic()
-                if self.session.take(batch, now) and (batch.caught_up or now - told > CATCH_UP_SECONDS):
+                changed = self.session.take(batch, now - age)
+                if age and batch.caught_up:
+                    age = 0.0
+                    changed |= self.session.tick(now)
+                if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
                     told = now
                     self.post_message(Grew())
 
@@ -161,7 +165,8 @@ class MilesApp(App[None]):
     # -- themes, screens, commands ----------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return DEFAULT_VARIABLES
+        # Textual asks every theme of terminal colours for this one, and gives it to its own only.
+        return {"ansi-background": "transparent", **DEFAULT_VARIABLES}
 
     def use_look(self, look: Theme) -> None:
         """Change the colours of everything."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import time
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from os import PathLike
@@ -13,6 +14,7 @@ from typing import Protocol
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Record
 from miles_tui.ingest.follow import Batch, follow
+from miles_tui.ingest.logs import age_seconds
 from miles_tui.ingest.pieces import Data, Ended
 from miles_tui.ingest.read import read_all
 
@@ -25,7 +27,11 @@ class Feed(Protocol):
     name: str
     live: bool
 
-    def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+    def age(self) -> float:
+        """Seconds since the log was written to; 0 where that means nothing."""
+        ...
+
+    def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         """The batches in their order, until `stop` is set or the input is over."""
         ...
 
@@ -41,7 +47,10 @@ class LiveFeed:
     stdin: int = 0
     live: bool = True
 
-    async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+    def age(self) -> float:
+        return age_seconds(self.path, time.time()) or 0.0
+
+    async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         following = follow(self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin)
         async with aclosing(following) as batches:
             async for batch in batches:
@@ -61,7 +70,10 @@ class ReplayFeed:
     speed: float
     live: bool = False
 
-    async def batches(self, stop: asyncio.Event) -> AsyncIterator[Batch]:
+    def age(self) -> float:
+        return 0.0
+
+    async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         loop = asyncio.get_running_loop()
         begin, position = loop.time(), 0
         for count, text in enumerate(self._rollouts()):

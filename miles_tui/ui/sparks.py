@@ -6,7 +6,6 @@ from miles_tui.core.spark import GLYPHS, Frame, spark
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import RowView
 
-
 MARGIN = 8  # more points than cells are given: where a row begins must not depend on it
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.plain import mask, plain
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series
@@ -215,6 +217,12 @@ def light_of(run: RunState, name: str, series: Series) -> Light:
     return LIGHTS["learning" if isinstance(run.judge.ranges.get(name), Learning) else "ok"]
 
 
+@lru_cache(maxsize=1024)
+def harmless(text: str) -> str:
+    """Log text that can't act on a terminal, keys in it masked."""
+    return mask(plain(text))
+
+
 def alert_views(run: RunState) -> list[AlertView]:
     """Firing first (worst first), then recovering, then resolved, newest first within each."""
 
@@ -234,7 +242,7 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         severity=alert.severity.value,
         state=alert.state.value,
         title=alert.title,
-        evidence=alert.evidence,
+        evidence=harmless(alert.evidence),
         likely_cause=alert.likely_cause,
         first_check=alert.first_check,
         raised_step=alert.raised_step,

@@ -9,12 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.alerts import Alert
+from miles_tui.core.numbers import number
 from miles_tui.core.run import Change
 from miles_tui.core.series import DEAD, Point
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.spark import GLYPHS
 from miles_tui.ui.chart import Chart, Mark, draw_chart, readout
-from miles_tui.ui.rows import figure, range_text
+from miles_tui.ui.rows import range_text
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.views import means_of, row_view
@@ -85,7 +86,8 @@ class ChartScreen(SubScreen):
         said = readout(points, means, self.cursor, view.digits) if self.cursor is not None else ""
         if not said:
             window = self.session.run.window
-            said = f"last {figure(view.last, 1, 3)}   mean {window}: {figure(view.mean, 1, 3)}"
+            values = [("last", view.last), (f"mean {window}", view.mean)]
+            said = "   ".join(f"{word} {number(v, view.digits)}" for word, v in values if v is not None)
         unit = f" ({view.unit})" if view.unit else ""
         room = range_text(view, 48)
         note = self._chart.note if self._chart is not None and self._chart.lines and self.logarithmic else ""

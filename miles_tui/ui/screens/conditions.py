@@ -56,6 +56,7 @@ class ConditionsScreen(SubScreen):
         listing, width, height = self.query_one("#body", Listing), self.size.width, self.size.height
         self.query_one("#words").display = height >= 20
         judge = self.session.run.judge
+        open_ = {alert.condition for alert in self.session.run.alerts if alert.open}
         widest = max(map(len, self._ids))
         lines: list[Spans] = []
         for name in self._ids:
@@ -63,6 +64,8 @@ class ConditionsScreen(SubScreen):
             letter, style = STYLES[reading.state]
             off = reading.state is State.OFF
             state = "off" if name in judge.off else "does not apply" if off else reading.state.value
+            if reading.state is State.FIRING and name not in open_:
+                letter, style, state = "·", "dim", "follows from another alert"
             count = f" {reading.count} of {reading.of}" if reading.of else ""
             role = "dim" if off else "text"
             lines.append([(style, f"  {letter} "), (role, pad(name, widest)), (style, f"  {state}{count}")])

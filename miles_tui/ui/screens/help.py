@@ -64,9 +64,11 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
     words: dict[str, str] = {}
     for active in bindings:
         binding = active.binding
-        if not active.enabled or not (active.tooltip or binding.description):
+        if not active.enabled or not binding.id or not active.tooltip:  # Textual's own have no id
             continue
-        name = binding.key_display or NAMES.get(binding.key) or binding.key.replace("ctrl+", "Ctrl+")
+        name = binding.key_display or NAMES.get(binding.key) or binding.key
+        if name.startswith("ctrl+"):
+            name = "Ctrl+" + name[5:].upper()
         keys.setdefault(binding.action, []).append(name)
         words.setdefault(binding.action, active.tooltip or binding.description)
     return [("  ".join(dict.fromkeys(keys[action])), words[action]) for action in keys]

@@ -68,10 +68,9 @@ class AlertPane(Lines, can_focus=True):
     def on_resize(self) -> None:
         self._arrange(follow=False)
 
-    def on_focus(self) -> None:
-        self._arrange(follow=False)
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, _: bool) -> None:
+        """The pointer shows only while keys go here."""
+        super().watch_has_focus(_)
         self._arrange(follow=False)
 
     def _arrange(self, *, follow: bool) -> None:
