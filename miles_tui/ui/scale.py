@@ -14,7 +14,7 @@ from miles_tui.core.numbers import PLAIN_BELOW, PLAIN_FROM, number
 ROUND = (1.0, 2.0, 5.0, 10.0)
 AHEAD = 8  # the x-range ends at a round number up to an eighth of its length ahead
 WIDE = 3.0  # a band that is this many times wider than the data does not set the y-range
-TINIEST = 1e-300  # logarithms of anything smaller are no picture
+TINIEST, HUGEST = 1e-300, 1e300  # beyond, sums and powers leave the floats: values are drawn at these
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,12 +31,11 @@ class Scale:
         low, high = self.low, self.high
         if self.log:
             low, high, value = math.log10(low), math.log10(high), math.log10(max(value, TINIEST))
-        # Halves first: the difference of two huge numbers is none.
-        return (value / 2 - low / 2) / (high / 2 - low / 2) * (self.dots - 1)
+        return (value - low) / (high - low) * (self.dots - 1)
 
     def dot(self, value: float) -> int:
         """The dot of a value, the nearest end for one outside."""
-        return min(self.dots - 1, max(0, round(self.at(value))))
+        return round(min(self.dots - 1.0, max(0.0, self.at(value))))
 
     def value(self, dot: float) -> float:
         """The value of a dot: what `at` undoes."""
@@ -67,12 +66,11 @@ def value_range(
 
     On a logarithmic scale only what is above 0 counts, and the ends are whole or half decades.
     """
-    known = [v for v in values if math.isfinite(v) and (not log or v > TINIEST)]
-    if not known:
-        known = [edge for edge in band or () if math.isfinite(edge) and (not log or edge > TINIEST)] or [1.0]
+    known = _drawable(values, log) or _drawable(band or (), log) or [1.0]
     low, high = min(known), max(known)
-    if band and all(map(math.isfinite, band)) and band[1] - band[0] <= WIDE * (high - low):
-        low, high = (min(low, band[0]) if not log or band[0] > TINIEST else low), max(high, band[1])
+    edges = _drawable(band or (), log)
+    if len(edges) == 2 and edges[1] - edges[0] <= WIDE * (high - low):
+        low, high = min(low, edges[0]), max(high, edges[1])
     if log:
         low, high = (math.floor(2 * math.log10(low)) / 2, math.ceil(2 * math.log10(high)) / 2)
         return 10**low, 10 ** (high if high > low else low + 0.5)
@@ -80,9 +78,14 @@ def value_range(
         room = abs(low) / 10 or 1.0
         return (0.0, room) if low == 0 else (low - room, high + room)
     half = round_step(high - low, count) / 2
-    if not math.isfinite(high - low) or half < TINIEST:
-        return low, high
     return math.floor(low / half) * half, math.ceil(high / half) * half
+
+
+def _drawable(values: Iterable[float], log: bool) -> list[float]:
+    """The values that a scale has a place for, those at the end of the floats moved to where sums still work."""
+    least = TINIEST if log else -HUGEST
+    kept = (v if abs(v) > TINIEST else 0.0 for v in values if math.isfinite(v))
+    return [min(HUGEST, max(least, v)) for v in kept if v > 0 or not log]
 
 
 def ticks(low: float, high: float, count: int, *, log: bool = False) -> list[float]:
@@ -92,8 +95,6 @@ def ticks(low: float, high: float, count: int, *, log: bool = False) -> list[flo
         every = max(1, -(-len(decades) // max(1, count)))
         found = [10.0**d for d in decades if d % every == 0]
         return found if len(found) > 1 else [low, high]
-    if not math.isfinite(high - low):
-        return [low, high]
     step = round_step(high - low, count)
     return [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 

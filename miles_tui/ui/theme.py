@@ -109,6 +109,27 @@ class Theme:
         from textual.theme import Theme as TextualTheme  # here: `status` and tests read themes without Textual
 
         colour = self.colour
+        return TextualTheme(
+            name=f"mt-{self.name}",
+            primary=colour("accent"),
+            secondary=colour("notice"),
+            accent=colour("accent"),
+            warning=colour("warning"),
+            error=colour("critical"),
+            success=colour("ok"),
+            foreground=colour("text"),
+            background=colour("ground"),
+            surface=colour("ground"),
+            panel=colour("raised"),
+            boost=colour("chosen"),
+            dark=self.dark,
+            ansi=self.ansi,
+            variables=self._stock() | self.variables(),
+        )
+
+    def _stock(self) -> dict[str, str]:
+        """Variables of Textual's own widgets."""
+        colour = self.colour
         stock = {
             "border": colour("dim"),
             "border-blurred": colour("dim"),
@@ -132,23 +153,11 @@ class Theme:
             "scrollbar-corner-color": colour("ground"),
             "input-selection-background": colour("chosen"),
         }
-        return TextualTheme(
-            name=f"mt-{self.name}",
-            primary=colour("accent"),
-            secondary=colour("notice"),
-            accent=colour("accent"),
-            warning=colour("warning"),
-            error=colour("critical"),
-            success=colour("ok"),
-            foreground=colour("text"),
-            background=colour("ground"),
-            surface=colour("ground"),
-            panel=colour("raised"),
-            boost=colour("chosen"),
-            dark=self.dark,
-            ansi=self.ansi,
-            variables=stock | self.variables(),
-        )
+        if self.ansi:  # Textual derives these from RGB colours only, and ends with "undefined variable" without them
+            stock |= {"ansi-background": colour("ground"), "ansi-foreground": colour("text")}
+            for place in ("input-selection", "screen-selection", "input-cursor"):
+                stock |= {f"{place}-background": colour("text"), f"{place}-foreground": colour("ground")}
+        return stock
 
 
 @dataclass(slots=True)

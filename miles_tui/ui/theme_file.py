@@ -101,11 +101,12 @@ class ThemeFile(Table):
 
 
 def check(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
-    """The file's table with every key checked. Raises `BadSetting`: the file, the first wrong key, what is wrong."""
+    """The file's table with every key checked. Raises `BadSetting`: the file, one wrong key, what is wrong."""
     try:
         return ThemeFile.model_validate(raw).model_dump(by_alias=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        # A misspelt key first: that the right one is missing follows from it.
+        first = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")[0]
         key = ".".join(str(part) for part in first["loc"])
         others = error.error_count() - 1
         more = f" (and {others} more)" if others else ""
