@@ -94,7 +94,7 @@ def _follow_file(source: Tail, watch: Watch, stop: Stop) -> Iterator[Batch]:
         if stopping:
             deadline = deadline or time.monotonic() + LAST_SECONDS
         pieces = source.read()
-        watch.learn(woke, bool(pieces))
+        watch.learn(woke, any(isinstance(piece, Data) for piece in pieces))
         state = f"{source.caught_up} {watch.how}"
         if pieces or state != told:
             told = state
@@ -136,42 +136,59 @@ async def follow(
 
     Close it (`aclosing`), or set `stop`: otherwise its thread goes on.
     """
-    loop = asyncio.get_running_loop()
-    inbox: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue()
-    halt, left, room = Stop(), threading.Event(), threading.Semaphore(1)
-
-    def hand_over(what: Batch | BaseException | None) -> None:
-        with suppress(RuntimeError):  # the loop was closed meanwhile
-            loop.call_soon_threadsafe(inbox.put_nowait, what)
-
-    def pump() -> None:
-        batches = follow_blocking(path, stop=halt, polling=polling, before=before, stdin=stdin, start=start)
-        try:
-            with closing(batches):
-                for batch in batches:
-                    hand_over(batch)
-                    room.acquire()
-                    if left.is_set():
-                        return
-            hand_over(None)
-        except BaseException as error:  # noqa: BLE001  # raised again where the batches are awaited
-            hand_over(error)
-
-    thread = threading.Thread(target=pump, name=f"follow {os.fspath(path)}", daemon=True)
-    waiter = loop.create_task(stop.wait())
+    halt = Stop()
+    batches = follow_blocking(path, stop=halt, polling=polling, before=before, stdin=stdin, start=start)
+    pump = _Pump(batches, halt)
+    waiter = asyncio.get_running_loop().create_task(stop.wait())
     waiter.add_done_callback(lambda _: halt.set())
-    thread.start()
     try:
-        while (got := await inbox.get()) is not None:
+        while (got := await pump.inbox.get()) is not None:
             if isinstance(got, BaseException):
                 raise got
             yield got
-            room.release()
+            pump.room.release()
     finally:
-        left.set()
-        halt.set()
-        room.release()
         waiter.cancel()
-        thread.join(JOIN_SECONDS)
-        if not thread.is_alive():
-            halt.close()
+        pump.leave()
+
+
+class _Pump:
+    """Takes batches in a thread, puts them and what ends them (None, or an error) into the loop's `inbox`.
+
+    `room` is released for each batch that was dealt with.
+    """
+
+    def __init__(self, batches: Generator[Batch, None, None], halt: Stop) -> None:
+        self.inbox: asyncio.Queue[Batch | BaseException | None] = asyncio.Queue()
+        self.room = threading.Semaphore(1)
+        self._batches = batches
+        self._halt = halt
+        self._left = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._run, name="follow", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            with closing(self._batches):
+                for batch in self._batches:
+                    self._hand_over(batch)
+                    self.room.acquire()
+                    if self._left.is_set():
+                        return
+            self._hand_over(None)
+        except BaseException as error:  # noqa: BLE001  # raised again where the batches are awaited
+            self._hand_over(error)
+
+    def _hand_over(self, what: Batch | BaseException | None) -> None:
+        with suppress(RuntimeError):  # the loop was closed meanwhile
+            self._loop.call_soon_threadsafe(self.inbox.put_nowait, what)
+
+    def leave(self) -> None:
+        """Nobody takes batches any more: end the thread, and wait for it unless it hangs in a dead file system."""
+        self._left.set()
+        self._halt.set()
+        self.room.release()
+        self._thread.join(JOIN_SECONDS)
+        if not self._thread.is_alive():
+            self._halt.close()

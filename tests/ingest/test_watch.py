@@ -82,7 +82,7 @@ def test_a_relative_path_is_found_from_here(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("folder", "kind"),
     [
-        ("/work", "overlay"),
+        ("/srv", "overlay"),
         ("/mnt/shared/run", "nfs4"),
         ("/mnt/shared", "nfs4"),
         ("/mnt/shared/scratch/run", "lustre"),
