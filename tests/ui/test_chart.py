@@ -134,6 +134,8 @@ def test_reference_runs_lie_behind() -> None:
     grid = styled(draw_chart(80, 20, s.points(), s.means(), references=[other]))
     assert sum(style == "chart.reference" for line in grid for style, _ in line) > 10
     assert any(style == "chart.mean" for line in grid for style, _ in line)
+    zoomed = draw_chart(80, 20, s.points(), s.means(), references=[[(5, 0.01505)]], span=(30, 44))
+    assert all(style != "chart.reference" for line in styled(zoomed) for style, _ in line), "it is out of sight"
 
 
 def test_a_cursor_reads_values() -> None:
