@@ -6,7 +6,15 @@ from textual.binding import Binding, BindingType
 
 APP_KEYS: list[BindingType] = [
     Binding("q", "quit", "Quit", id="app.quit", tooltip="Quit at once; the training does not notice"),
-    Binding("ctrl+c", "quit", "Quit", id="app.interrupt", show=False, priority=True, tooltip="Quit at once"),
+    Binding(
+        "ctrl+c",
+        "quit",
+        "Quit",
+        id="app.interrupt",
+        show=False,
+        priority=True,
+        tooltip="Quit at once; the training does not notice",
+    ),
     Binding("question_mark", "help", "Help", id="app.help", key_display="?", tooltip="The keys that work here"),
     Binding("t", "next_theme", "Theme", id="app.theme", tooltip="The next theme"),
     Binding("T", "themes", "Themes", id="app.themes", show=False, tooltip="Choose a theme from the list"),

@@ -21,15 +21,20 @@ class Note:
     lines: list[Spans]
 
 
-def notes(alerts: Sequence[AlertView], current: int, width: int, room: int, today: float | None) -> list[Note]:
-    """An entry for each alert: in full where there is room, else the current one beside the titles."""
+def notes(
+    alerts: Sequence[AlertView], current: int, width: int, room: int, today: float | None, *, whole: bool = False
+) -> list[Note]:
+    """An entry for each alert: in full where there is room, else the current one beside the titles of the others.
+
+    The current one is cut so that every title is in sight, unless the person reads it (`whole`) and scrolls.
+    """
     full = [note(alert, i, width, today, full=True) for i, alert in enumerate(alerts)]
     firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if a.state != "resolved")
     if firing <= room:
         return full
     titles = [note(alert, i, width, today, full=False) for i, alert in enumerate(alerts)]
     open_ = sum(a.state != "resolved" for a in alerts)
-    left = max(room - open_ + 1, 1)
+    left = max(room - open_ + 1, 1) if open_ > 1 and not whole else None
     return [Note(i, full[i].lines[:left]) if i == current else titles[i] for i in range(len(alerts))]
 
 

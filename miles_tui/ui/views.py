@@ -15,7 +15,7 @@ from miles_tui.core.plain import mask, plain
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.signals import BY_NAME, SIGNALS
 from miles_tui.core.trend import trend
 
 KEPT = 64  # rollouts that a row keeps at least: the trend and the change need them; a sparkline as many as cells
@@ -119,6 +119,7 @@ class AlertView:
     resolved_step: int | None
     resolved_time: float | None
     count: int
+    signals: tuple[str, ...]
     seen: bool
     snoozed: bool
     source: Alert
@@ -158,7 +159,7 @@ def row_views(run: RunState, cells: int = KEPT) -> list[RowView]:
 def row_view(run: RunState, name: str, cells: int = KEPT) -> RowView:
     """One signal as it stands. Costs 0.1 ms: its newest values become objects."""
     kept = max(KEPT, cells)
-    signal = next(s for s in SIGNALS if s.name == name)
+    signal = BY_NAME[name]
     series = run.signals[name]
     points = series.points(kept + run.window)
     means = means_of(points, run.window)
@@ -250,6 +251,7 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         resolved_step=alert.resolved_step,
         resolved_time=alert.resolved_time,
         count=alert.count,
+        signals=tuple(name for name in alert.signals if name in BY_NAME),
         seen=alert.seen,
         snoozed=alert.snoozed(run.pace.number),
         source=alert,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from textual import events
@@ -124,7 +125,7 @@ class ChartScreen(SubScreen):
         """Show a part: around the cursor, else the newest."""
         first, last = self._extent()
         length = (self.span[1] - self.span[0]) if self.span else last - first
-        length = max(LEAST_SPAN, int(length / times))
+        length = max(LEAST_SPAN, math.ceil(length / times))  # so that in and out again is the whole run
         if length >= last - first:
             self.span = None
         else:

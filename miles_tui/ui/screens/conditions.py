@@ -11,6 +11,7 @@ from textual.widget import Widget
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Reading, State
 from miles_tui.core.text import pad, wrap
+from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
@@ -88,4 +89,6 @@ class ConditionsScreen(SubScreen):
         on = name in judge.off
         judge.switch(name, on)
         self.session.touch()
+        self.app.post_message(Grew())
+        self.fill()
         self.say(f"{name} is {'on' if on else 'off'}")

@@ -255,7 +255,7 @@ class MainScreen(Screen[None]):
     def _current(self) -> AlertView | None:
         alert = self._pane.current
         if alert is None:
-            self.say("no alert")
+            self.say("there is no alert")
         return alert
 
     def _alerts_changed(self) -> None:

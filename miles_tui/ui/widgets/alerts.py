@@ -12,6 +12,7 @@ from miles_tui.ui.notes import notes
 from miles_tui.ui.spans import Spans, between
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.signals import SignalTable
 
 
 class AlertPane(Lines, can_focus=True):
@@ -20,6 +21,7 @@ class AlertPane(Lines, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", id="alert.up", show=False, tooltip="The alert above"),
         Binding("down,j", "move(1)", "Down", id="alert.down", show=False, tooltip="The alert below"),
+        Binding("enter", "open", "Chart", id="alert.open", show=False, tooltip="Open the alert's signal as a chart"),
         Binding("pageup", "scroll_by(-1)", "Page up", id="alert.page-up", show=False, tooltip="Scroll the alerts up"),
         Binding("pagedown", "scroll_by(1)", "Page down", id="alert.page-down", show=False, tooltip="Scroll them down"),
     ]
@@ -51,18 +53,25 @@ class AlertPane(Lines, can_focus=True):
         self._at = max(0, min(self._at + by, len(self._alerts) - 1))
         self._arrange(follow=True)
 
+    def action_open(self) -> None:
+        if self.current is not None and self.current.signals:
+            self.post_message(SignalTable.Opened(self.current.signals[0]))
+
     def action_scroll_by(self, pages: int) -> None:
         self._top += pages * max(1, self.size.height - 2)
         self._arrange(follow=False)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self._top += 2
-        self._arrange(follow=False)
+        self._scroll(2)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self._top -= 2
+        self._scroll(-2)
+
+    def _scroll(self, lines: int) -> None:
+        self.focus()  # from now on the current alert is shown whole
+        self._top += lines
         self._arrange(follow=False)
 
     def on_resize(self) -> None:
@@ -84,7 +93,8 @@ class AlertPane(Lines, can_focus=True):
         inner = width - 2 * self._margin
         lines: list[Spans] = []
         begin = end = 0
-        for n, entry in enumerate(notes(self._alerts, self._at, inner - 2, room, self._today)):
+        entries = notes(self._alerts, self._at, inner - 2, room, self._today, whole=self.has_focus)
+        for n, entry in enumerate(entries):
             if n and room >= 12:
                 lines.append([])
             chosen = self.has_focus and entry.at == self._at

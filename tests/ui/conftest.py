@@ -1,0 +1,142 @@
+"""A dashboard without a disk: bytes are given, screens are read as text."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from miles_tui.ingest.follow import Batch
+from miles_tui.ingest.pieces import Data, Piece
+from miles_tui.ui.app import MilesApp
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = ROOT / "sample_logs"
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+@dataclass
+class GivenFeed:
+    """Hands out what `give` was called with."""
+
+    name: str = "train.log"
+    live: bool = False
+    how: str = ""
+    inbox: asyncio.Queue[list[Piece]] = field(default_factory=asyncio.Queue)
+    taken: int = 0
+
+    def age(self) -> float:
+        return 0.0
+
+    def give(self, *pieces: Piece | bytes) -> None:
+        self.inbox.put_nowait([Data(p) if isinstance(p, bytes) else p for p in pieces])
+
+    async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
+        while not stop.is_set():
+            pieces = await self.inbox.get()
+            yield Batch(pieces, True, 1, 1, self.how)
+            self.taken += 1
+
+
+class Screen:
+    """An app under test: keys in, text out; every wait has a deadline."""
+
+    def __init__(self, app: MilesApp, pilot: Pilot[None], feed: GivenFeed) -> None:
+        self.app, self.pilot, self.feed = app, pilot, feed
+
+    @property
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    async def press(self, *keys: str) -> str:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+        return self.text
+
+    async def give(self, *pieces: Piece | bytes) -> str:
+        before = self.feed.taken
+        self.feed.give(*pieces)
+        await self.wait(lambda _: self.feed.taken > before)
+        await self.pilot.pause()
+        return self.text
+
+    async def wait(self, until: Callable[[str], bool], seconds: float = 10) -> str:
+        deadline = time.monotonic() + seconds
+        while not until(self.text):
+            assert time.monotonic() < deadline, f"not within {seconds} s:\n{self.text}"
+            await self.pilot.pause()
+        return self.text
+
+    def line(self, start: str) -> str:
+        """The first line that has `start` as its first word or words."""
+        found = [line for line in self.text.splitlines() if line.strip(" ▸·Ax").startswith(start)]
+        assert found, f"no line begins with {start!r}:\n{self.text}"
+        return found[0]
+
+
+@pytest.fixture(autouse=True)
+def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The developer's own terminal, locale and themes must not be seen."""
+    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "LANG", "LC_CTYPE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+Opener = Callable[..., "AsyncIterator[Screen]"]
+
+
+@pytest.fixture
+def dashboard() -> Callable[..., object]:
+    """`async with dashboard("gap-jump.log", size=(80, 24)) as screen`: the log is read, the screen is painted."""
+
+    @asynccontextmanager
+    async def opened(
+        log: str | bytes = b"", size: tuple[int, int] = (120, 36), **options: object
+    ) -> AsyncIterator[Screen]:
+        feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
+        app = MilesApp(feed, **options)  # type: ignore[arg-type]
+        async with app.run_test(size=size) as pilot:
+            screen = Screen(app, pilot, feed)
+            await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
+            yield screen
+
+    return opened
+
+
+@pytest.fixture
+def same_screen() -> Callable[[str, str], None]:
+    """Compare a screen's text with the file of that name; UPDATE_SCREENS=1 writes the file instead."""
+
+    def compare(name: str, text: str) -> None:
+        path = SNAPSHOTS / f"{name}.txt"
+        if os.environ.get("UPDATE_SCREENS"):
+            SNAPSHOTS.mkdir(exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+        assert path.exists(), f"{path.name} is missing: run the test with UPDATE_SCREENS=1 and look at the file"
+        assert text + "\n" == path.read_text(encoding="utf-8"), f"the screen differs from {path.name}"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def blocks() -> list[bytes]:
+    """`gap-jump.log` in blocks that end with a rollout's last line; the first has the launch too."""
+    out, waiting = [], b""
+    for line in (LOGS / "gap-jump.log").read_bytes().splitlines(keepends=True):
+        waiting += line
+        if re.search(rb"perf \d+: .*perf/train_time", line):
+            out.append(waiting)
+            waiting = b""
+    return [*out, waiting]
