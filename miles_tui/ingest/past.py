@@ -1,0 +1,136 @@
+"""Where to begin in a log whose whole past nobody wants: `--tail N` rollouts, or `--since` a time or a rollout.
+
+The log is read backwards, a block at a time, until the place is found: its cost is that of what is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import SEEK_END
+from pathlib import Path
+from typing import BinaryIO
+
+from miles_tui.core.lines import MAX_LINE
+from miles_tui.core.reader import Reader
+from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.errors import UnreadableLog, UsageError
+from miles_tui.ingest.source import GZIP_MAGIC
+
+BLOCK = 1 << 20
+LAUNCH = 4 << 20  # bytes at the beginning in which the printed arguments are looked for
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
+
+
+@dataclass(slots=True, frozen=True)
+class Past:
+    """How much of the past is wanted: the newest `rollouts`, all from rollout `step` on, or all from `time` on.
+
+    `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record.
+    """
+
+    rollouts: int | None = None
+    step: int | None = None
+    time: float | None = None
+    clock: float | None = None
+
+
+def parse_since(text: str) -> Past:
+    """A rollout number, `HH:MM[:SS]`, or a date and time. Raises UsageError."""
+    if text.isdigit():
+        return Past(step=int(text))
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        if hours < 24 and minutes < 60 and seconds < 60:
+            return Past(clock=3600.0 * hours + 60 * minutes + seconds)
+    else:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            moment = None
+        if moment is not None:
+            return Past(time=moment.replace(tzinfo=UTC).timestamp())
+    raise UsageError(f"--since {text}: give a rollout number, HH:MM, or a date and time such as 2026-10-15T16:30")
+
+
+def begin_at(path: Path, past: Past) -> int:
+    """The offset of the first line that is wanted; 0 where everything is. Raises UnreadableLog, UsageError."""
+    try:
+        with path.open("rb") as file:
+            if file.read(2) == GZIP_MAGIC:
+                raise UsageError(f"{path}: --tail and --since need a plain file, not a packed one")
+            boundary = _Boundary(past)
+            for offset, line in _lines_backwards(file):
+                if b"{" in line and boundary.is_before(line):
+                    return offset + len(line)
+    except OSError as error:
+        raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+    return 0
+
+
+def launch_facts(path: Path) -> list[Fact]:
+    """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(LAUNCH)
+    except OSError as error:
+        raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+    return [item for item in Reader().feed(head) if isinstance(item, Fact) and item.kind is FactKind.ARGS]
+
+
+class _Boundary:
+    """Tells, line by line from the end, where what is wanted begins."""
+
+    def __init__(self, past: Past) -> None:
+        self._past = past
+        self._time = past.time
+        self._seen: set[int] = set()
+
+    def is_before(self, line: bytes) -> bool:
+        """Whether this line says the newest record that is not wanted."""
+        return any(self._unwanted(r) for r in Reader().feed(line + b"\n") if isinstance(r, Record))
+
+    def _unwanted(self, record: Record) -> bool:
+        past = self._past
+        if past.clock is not None and self._time is None and record.time is not None:
+            self._time = record.time - record.time % 86_400 + past.clock
+            if self._time > record.time:
+                self._time -= 86_400  # later than the log's last word: yesterday's
+        if self._time is not None:
+            return record.time is not None and record.time < self._time
+        if record.kind not in ("rollout", "perf"):
+            return False  # numbers of updates and evaluations are no rollouts
+        if past.step is not None:
+            return record.number < past.step
+        self._seen.add(record.number)
+        return past.rollouts is not None and len(self._seen) > past.rollouts
+
+
+def _lines_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """(offset, line with its line end) from the last line to the first; of an endless line only its last part."""
+    end = file.seek(0, SEEK_END)
+    rest = b""  # from `end` on: the part of a line whose beginning is further up
+    while end > 0:
+        start = max(0, end - BLOCK)
+        file.seek(start)
+        block = file.read(end - start) + rest
+        first = block.find(b"\n") + 1 if start else 0
+        if start and not first:
+            rest = block if len(block) < MAX_LINE else b""
+        else:
+            at = start + len(block)
+            for line in reversed(_lines(block[first:])):
+                at -= len(line)
+                yield at, line
+            rest = block[:first]
+        end = start
+
+
+def _lines(block: bytes) -> list[bytes]:
+    """The lines of a block with their line ends; a carriage return ends none here."""
+    lines = [line + b"\n" for line in block.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]

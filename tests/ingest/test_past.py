@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from miles_tui.errors import UsageError
+from miles_tui.ingest import past
+from miles_tui.ingest.past import Past, begin_at, launch_facts, parse_since
+
+LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
+LOG = LOGS / "plain-seed1.log"
+
+
+def first_rollouts(log: Path, begin: int) -> list[int]:
+    from miles_tui.core.reader import Reader
+    from miles_tui.core.records import Record
+
+    data = log.read_bytes()[begin:]
+    return [r.number for r in Reader().feed(data) if isinstance(r, Record)]
+
+
+@pytest.mark.parametrize("block", [700, 4096, 1 << 20])
+@pytest.mark.parametrize("wanted", [1, 5, 40])
+def test_the_newest_rollouts(monkeypatch: pytest.MonkeyPatch, block: int, wanted: int) -> None:
+    monkeypatch.setattr(past, "BLOCK", block)
+    numbers = first_rollouts(LOG, begin_at(LOG, Past(rollouts=wanted)))
+    assert sorted(set(numbers)) == list(range(48 - wanted, 48))
+
+
+def test_from_a_rollout_on() -> None:
+    assert min(first_rollouts(LOG, begin_at(LOG, parse_since("31")))) == 31
+
+
+@pytest.mark.parametrize("since", ["17:00", "2026-10-15T17:00", "2026-10-15 17:00:00"])
+def test_from_a_time_on(since: str) -> None:
+    begin = begin_at(LOG, parse_since(since))
+    text = LOG.read_bytes()
+    assert b"15 16:59:" in text[:begin] or b"15 16:58:" in text[:begin]
+    assert b"[2026-10-15 16:5" not in text[begin:].split(b"metrics.py")[1]
+    assert 0 < begin < len(text)
+
+
+def test_everything_where_the_log_is_shorter() -> None:
+    assert begin_at(LOG, Past(rollouts=100)) == 0
+    assert begin_at(LOG, Past(step=0)) == 0
+
+
+def test_several_updates_a_rollout_are_counted_as_one() -> None:
+    log = LOGS / "four-updates.log"
+    numbers = first_rollouts(log, begin_at(log, Past(rollouts=2)))
+    assert {n for n in numbers if n < 48} >= {46, 47}
+    assert min(numbers) == 46
+
+
+@pytest.mark.parametrize("text", ["yesterday", "25:00", "-3", "2026-13-01"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="give a rollout number"):
+        parse_since(text)
+
+
+def test_a_packed_log_is_refused(tmp_path: Path) -> None:
+    packed = tmp_path / "a.log.gz"
+    packed.write_bytes(gzip.compress(LOG.read_bytes()))
+    with pytest.raises(UsageError, match="plain file"):
+        begin_at(packed, Past(rollouts=3))
+
+
+def test_an_endless_line_costs_no_more_than_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "MAX_LINE", 5000)
+    monkeypatch.setattr(past, "BLOCK", 1000)
+    log = tmp_path / "a.log"
+    head = b"rollout 0: {'rollout/raw_reward': 0.5}\nrollout 1: {'rollout/raw_reward': 0.5}\n"
+    log.write_bytes(head + b"x" * 50_000 + b"\nrollout 2: {'rollout/raw_reward': 0.5}\n")
+    assert first_rollouts(log, begin_at(log, Past(rollouts=2))) == [1, 2]
+
+
+def test_lines_backwards_are_all_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
+    log = tmp_path / "a.log"
+    for block in (7, 64, 4096):
+        monkeypatch.setattr(past, "BLOCK", block)
+        lines = [bytes(rng.choice(b"ab\r{") for _ in range(rng.randint(0, 40))) + b"\n" for _ in range(60)]
+        data = b"".join(lines)[: -rng.randint(0, 1) or None]
+        log.write_bytes(data)
+        with log.open("rb") as file:
+            got = list(past._lines_backwards(file))
+        assert b"".join(line for _, line in reversed(got)) == data
+        assert all(data[at : at + len(line)] == line for at, line in got)
+
+
+def test_the_printed_arguments_are_found_at_the_beginning() -> None:
+    (fact,) = launch_facts(LOG)[:1]
+    assert fact.data["num_rollout"] == "48"
