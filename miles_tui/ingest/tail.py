@@ -24,7 +24,7 @@ from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFi
 from miles_tui.ingest.succession import Source, Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
-SHRINK_SECONDS = 0.03  # a shrink counts when it is seen again that much later: NFS can report a stale size once
+SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
 SHRINK_SECONDS_REMOTE = 1.0
 TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
 GONE_SECONDS = 1.0  # a rotation leaves no file for a moment: that is not said

@@ -203,7 +203,7 @@ class Watch:
         """Until something may have changed, the next look is due, or it is stopped."""
         beat = HEARTBEAT if self._notify else POLL
         seconds = beat if retry_in is None else min(beat, retry_in)
-        if self._notify is None:
+        if self._notify is None or seconds * 1000 < STEP_MS:  # which watchfiles would round up to its step
             self._stop.wait(seconds)
             heard = False
         else:
