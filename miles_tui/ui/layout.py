@@ -60,7 +60,7 @@ def columns(width: int) -> Columns:
     """The columns of the signals in a row of this width; what is left over goes to the sparkline."""
     if width >= 110:
         given = Columns(number=8, change=9, range=24, margin=2, gap=2)
-    elif width >= 76:
+    elif width >= 79:
         given = Columns(number=8, change=8, range=16, margin=1)
     elif width >= 50:
         given = Columns(number=8)

@@ -19,6 +19,7 @@ from miles_tui.ui.chart import Chart, Mark, draw_chart, readout
 from miles_tui.ui.rows import range_text
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Part
 from miles_tui.ui.views import means_of, row_view
 from miles_tui.ui.widgets.lines import Lines
 
@@ -81,18 +82,25 @@ class ChartScreen(SubScreen):
         body.show(self._chart.lines)
         self.retitle(self._words(points, means))
 
-    def _words(self, points: list[Point], means: list[tuple[int, float]]) -> str:
-        """The second line: what the cursor reads, or the newest values."""
+    def _words(self, points: list[Point], means: list[tuple[int, float]]) -> list[Part]:
+        """The second line: what the cursor reads, or the newest values; the range where it fits."""
         view = row_view(self.session.run, self.signal)
-        said = readout(points, means, self.cursor, view.digits) if self.cursor is not None else ""
-        if not said:
-            window = self.session.run.window
-            values = [("last", view.last), (f"mean {window}", view.mean)]
-            said = "   ".join(f"{word} {number(v, view.digits)}" for word, v in values if v is not None)
         unit = f" ({view.unit})" if view.unit else ""
-        room = range_text(view, 48)
-        note = self._chart.note if self._chart is not None and self._chart.lines and self.logarithmic else ""
-        return f"{self.signal}{unit}   {said}" + (f"   range {room}" if room else "") + (f"   {note}" if note else "")
+        parts = [Part(0, [("bright", self.signal), ("dim", unit)], [("bright", self.signal)])]
+        if self.cursor is not None:
+            parts.append(Part(1, [("bright", readout(points, means, self.cursor, view.digits))]))
+        else:
+            values = [("last", view.last), (f"mean {self.session.run.window}", view.mean)]
+            parts += [
+                Part(rank, [("dim", f"{word} "), ("bright", number(v, view.digits))])
+                for rank, (word, v) in enumerate(values, 1)
+                if v is not None
+            ]
+        if range_text(view, 48):
+            parts.append(Part(4, [("dim", f"range {range_text(view, 48)}")]))
+        if self.logarithmic and self._chart is not None:
+            parts.append(Part(3, [("watch", self._chart.note or "log scale")]))
+        return parts
 
     def _data(self) -> tuple[list[Point], list[tuple[int, float]]]:
         points = self.session.run.signals[self.signal].points()

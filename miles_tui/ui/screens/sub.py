@@ -37,7 +37,7 @@ class SubScreen(Screen[None]):
     def __init__(self, session: Session, title: str) -> None:
         super().__init__()
         self.session = session
-        self._title = title
+        self._title = [Part(0, [("bright", title)])]
         self._said = ""
 
     def body(self) -> Widget:
@@ -69,7 +69,7 @@ class SubScreen(Screen[None]):
         self._said = text
         self._frame()
 
-    def retitle(self, title: str) -> None:
+    def retitle(self, title: list[Part]) -> None:
         """Change the second line."""
         self._title = title
         self._frame()
@@ -80,7 +80,7 @@ class SubScreen(Screen[None]):
         edge: Spans = [("text", " " * margin)]
         around = Surroundings(self.session.name)
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
-        self.query_one("#title", Lines).show([edge + packed([Part(0, [("bright", self._title)])], width - 2 * margin)])
+        self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
         line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
         self.query_one("#keys", Lines).show([edge + line])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.text import pad
+from miles_tui.core.text import fit_text, pad
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
@@ -40,9 +40,9 @@ class ThemeScreen(SubScreen):
 
     def fill(self) -> None:
         widest = max((len(look.name) for look in self._looks), default=0)
+        room = self.size.width - widest - 4
         lines: list[Spans] = [
-            [("text", f"  {pad(look.name, widest)}  "), ("dim", look.title if look.title != look.name else "")]
-            for look in self._looks
+            [("text", f"  {pad(look.name, widest)}  "), ("dim", fit_text(look.title, room))] for look in self._looks
         ]
         self.query_one("#body", Listing).put(lines)
 

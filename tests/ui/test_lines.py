@@ -1,0 +1,178 @@
+"""Header, rows and alerts as text, without an app."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miles_tui.core.alerts import Alert
+from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.glossary import meaning_of
+from miles_tui.core.signals import SIGNALS
+from miles_tui.core.text import cells
+from miles_tui.ui.heading import Surroundings, heading
+from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
+from miles_tui.ui.notes import as_text, notes
+from miles_tui.ui.rows import common_owner, detail_row, range_text, signal_row, title_row
+from miles_tui.ui.spans import Part, Spans, packed, text_of, width_of
+from miles_tui.ui.views import LIGHTS, AlertView, HeaderView, RowView
+
+GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="this run",
+              light=LIGHTS["critical"])  # fmt: skip
+
+
+def no_spark(view: RowView, width: int) -> Spans:
+    return [("spark.mean", "~" * width)]
+
+
+def alert(condition: str = "gap-jump", state: str = "firing", **changes: object) -> AlertView:
+    words = CONDITIONS[condition]
+    source = Alert(words, words.severity, words.signals, "gap 0.0409, level 0.0150", 23, 61_320.0)
+    view = AlertView(condition, words.severity.value, state, words.title, source.evidence, words.likely_cause,
+                     words.first_check, 23, 61_320.0, None, None, 1, ("gap",), False, False, source)  # fmt: skip
+    return dataclasses.replace(view, **changes)  # type: ignore[arg-type]
+
+
+values = st.one_of(st.none(), st.floats(width=32), st.sampled_from([math.nan, math.inf, -math.inf, 0.0, 2.9e9, -1e-7]))
+
+
+@given(values, values, values, st.integers(LEAST_WIDTH, 240), st.sampled_from(SIGNALS), st.booleans())
+def test_a_row_fills_its_width_and_cuts_no_number(last, mean, change, width, signal, learning) -> None:
+    view = RowView(signal.name, last=last, mean=mean, change=change, low=-1234.5, high=1e7, owner="a long name",
+                   learning=(6, 10) if learning else None)  # fmt: skip
+    c = columns(width)
+    row = text_of(signal_row(view, c, no_spark))
+    assert cells(row) <= width
+    assert signal.name in row
+    if c.range:
+        assert cells(row) == width - c.margin
+        assert "learning 6 of 10" in row if learning else "1.00e7" in row or "1.0e7" in row
+    assert "#" not in row
+    assert cells(text_of(title_row(c, "this run", 5))) <= width
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 40])
+def test_columns_are_in_line(width: int) -> None:
+    c = columns(width)
+    rows = [text_of(signal_row(dataclasses.replace(GAP, name=s.name), c, no_spark)) for s in SIGNALS]
+    assert len({row.index("0.0387") for row in rows}) == 1
+    title = text_of(title_row(c, "", 5))
+    assert title.index("last") + 4 == rows[0].index("0.0387") + 6, "figures end where their title ends"
+
+
+def test_a_row_in_full() -> None:
+    row = text_of(signal_row(GAP, columns(80), no_spark, owner="this run"))
+    assert row == " A gap                0.0387   0.0387 -0.00040 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
+
+
+@given(st.integers(0, 250), st.integers(0, 100))
+def test_a_plan_uses_the_screen_and_keeps_what_matters(width: int, height: int) -> None:
+    p = plan(width, height)
+    if width < LEAST_WIDTH or height < LEAST_HEIGHT:
+        assert p.too_small
+        return
+    assert p.header + p.gaps + p.titles + len(SIGNALS) + p.detail + p.alerts + p.footer == height
+    assert p.alerts >= 1
+    assert p.columns.spark >= 12 or width < 76
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "width", "shown"),
+    [
+        (0.0136, 0.0164, 16, "0.0136 to 0.0164"),
+        (0.000663, 0.000732, 16, "0.00066–0.00073"),
+        (0.0, 0.0, 16, "always 0"),
+        (396.0, 787.0, 24, "396 to 787 manual"),
+        (-123456.0, 7e9, 16, "-1.2e5 to 7.0e9"),
+    ],
+)
+def test_a_range_is_said_as_exactly_as_fits(low: float, high: float, width: int, shown: str) -> None:
+    view = RowView("gap", low=low, high=high, owner="manual")
+    assert range_text(view, width, "" if width > 20 else "manual") == shown
+
+
+def test_whose_ranges_are_said_once_where_they_are_the_same() -> None:
+    assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "this run"
+    assert common_owner([GAP, dataclasses.replace(GAP, owner="manual")]) == ""
+    assert "manual" in text_of(signal_row(dataclasses.replace(GAP, owner="manual"), columns(120), no_spark))
+
+
+@given(st.integers(LEAST_WIDTH, 200))
+def test_the_detail_has_whole_pieces_only(width: int) -> None:
+    row = text_of(detail_row(GAP, meaning_of("train/train_rollout_logprob_abs_diff"), width, 1))
+    assert cells(row) <= width
+    assert row.strip().startswith("gap")
+    assert not row.endswith(("to", "0.0136", "."))
+
+
+HEADER = HeaderView("▲", "critical", "1 alert", 31, 48, "training", 61_200.0, 61_320.0, 147.0, 64_000.0, 2, "manual")
+AROUND = Surroundings("some-long-name-of-a-log.log", ("view paused",), ("polling every 0.2 s",))
+
+
+@given(st.integers(LEAST_WIDTH, 240), st.sampled_from([1, 2]))
+def test_the_header_always_has_the_verdict_and_the_rollout(width: int, lines: int) -> None:
+    shown = [text_of(line) for line in heading(HEADER, AROUND, width, lines, 1 if width > 76 else 0)]
+    assert len(shown) == lines
+    assert all(cells(line) <= width for line in shown)
+    assert shown[0].strip().startswith("▲ 1 alert")
+    assert "31" in shown[0]
+    assert "paused" in " ".join(shown)
+
+
+def test_the_header_in_full() -> None:
+    first, second = (text_of(line) for line in heading(HEADER, AROUND, 160, 2, 0))
+    assert first.startswith("▲ 1 alert   rollout 31 of 48   phase training since 17:00")
+    assert first.endswith("some-long-name-of-a-log.log")
+    assert second == ("view paused · last line 17:02 · ends about 17:46 · every 2 min 27 s · attempt 2 · profile manual"
+                      " · polling every 0.2 s")  # fmt: skip
+
+
+def test_an_alert_says_all_that_is_known_where_there_is_room() -> None:
+    (note,) = notes([alert()], 0, 100, 20, 61_320.0)
+    text = [text_of(line) for line in note.lines]
+    assert text[0] == "▲ gap-jump  critical, since rollout 23, 17:02"
+    assert text[1] == "  gap 0.0409, level 0.0150"
+    assert text[2].startswith("  likely cause: ")
+    assert any(line.startswith("  first check: ") for line in text)
+
+
+def test_where_room_is_short_every_alert_keeps_its_title() -> None:
+    alerts = [alert(), alert("cut-share-high"), alert("not-finite", state="recovering")]
+    shown = notes(alerts, 0, 58, 4, None)
+    assert [len(n.lines) for n in shown] == [2, 1, 1]
+    assert "cut-share-high" in text_of(shown[1].lines[0])
+    read = notes(alerts, 1, 58, 4, None, whole=True)
+    assert len(read[1].lines) > 4
+
+
+@given(st.integers(20, 160), st.integers(1, 30), st.integers(0, 2))
+def test_alerts_never_leave_their_pane(width: int, room: int, current: int) -> None:
+    alerts = [alert(), alert(state="resolved", resolved_step=31, resolved_time=62_000.0), alert(count=3, seen=True)]
+    for note in notes(alerts, current, width, room, 61_320.0):
+        assert all(width_of(line) <= width for line in note.lines)
+
+
+def test_the_life_of_an_alert_is_said() -> None:
+    def title(**changes: object) -> str:
+        return text_of(notes([alert(**changes)], 0, 120, 20, 61_320.0)[0].lines[0])
+
+    assert title(state="recovering").endswith("recovering, since rollout 23, 17:02")
+    assert title(raised_step=None).endswith("critical, before the first rollout, 17:02")
+    assert title(state="resolved", resolved_step=31, resolved_time=62_000.0).endswith(
+        "resolved, rollout 23 to 31, 17:13"
+    )
+    assert title(count=2, seen=True).endswith("17:02, 2 times, seen")
+    assert title(snoozed=True, seen=True).endswith("snoozed")
+
+
+def test_an_alert_for_a_chat_message() -> None:
+    assert as_text(alert(), "train.log").splitlines()[0] == "gap-jump (critical, since rollout 23, 17:02) in train.log"
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.text("abc ", max_size=20)), max_size=6), st.integers(1, 60))
+def test_packed_parts_fit(parts: list[tuple[int, str]], width: int) -> None:
+    assert width_of(packed([Part(rank, [("text", text)]) for rank, text in parts], width)) <= width
