@@ -1,12 +1,15 @@
 """What a log says besides metrics: launches and arguments, trouble, the job's end, timers, keys that leaked.
 
-Text is searched only where `core.reader` hands it over. In it every marker below is looked for with
-one C search each (0.2 to 0.6 s a gigabyte); only lines that hold one are decoded and read. Two sets:
+Text is searched only where `core.reader` hands it over. In it markers are looked for, one C search each
+(0.1 to 0.6 s a gigabyte); only lines that hold one are decoded and read. Three sets:
 
-- always: tracebacks and fatal errors, the job's last word, launch lines, Timer lines, the generation
-  bar, and the last time stamp;
-- in a launch (before the first record, and from a launch line to the next record; at most
-  `LAUNCH_BYTES` of it): keys and tokens, and the lines that the manual explains.
+- in text that passes between records (2 s a gigabyte): tracebacks, the worst errors, the job's last word,
+  launch lines, Timer lines;
+- in text that is looked at closely (5 s a gigabyte): all errors and the generation bar as well;
+- in a launch (before the first record, and from a launch line to the next record; at most `LAUNCH_BYTES`,
+  8 s a gigabyte more): keys and tokens, and the lines that the manual explains.
+
+Each search also gives the last time stamp of its text.
 """
 
 from __future__ import annotations
@@ -23,23 +26,20 @@ from miles_tui.core.records import Fact, FactKind
 
 __all__ = ["LAUNCH_BYTES", "Searcher", "diagnose", "last_stamp"]
 
-LAUNCH_BYTES = 64 << 20  # nobody's start prints more; a log without any metric is not searched for keys to its end
+LAUNCH_BYTES = 8 << 20  # a start prints less, and its keys first; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
 _MOST_LINE = 1 << 16  # bytes of a line that are read at all
-_MOST_HITS = 4096  # lines with one marker in one search: beyond that the newest tell nothing new
+_MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end
+_MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text
 _TRACEBACK_LINES = 400  # until its exception is given up
 _TABLE_LINES = 5000
 
 _TRACEBACK = b"Traceback (most recent"
-_TROUBLE = (
-    b"Error", b"Exception", b"Interrupt", b"killed due to", b"NCCL operations", b"Watchdog caught",
-    b"entire process down", b"Fatal Python", b"SIGSEGV", b"SIGABRT", b"core dumped", b" Killed", b"slurmstepd: ",
-    b"srun: error",
-)  # fmt: skip
-_LAUNCH = (
-    b"Running entrypoint", b"arguments ---", b"local Ray instance", b"loaded checkpoint", b"ray job submit",
-    b"EXEC: ", b"train.py", b"train_async.py",
-)  # fmt: skip
+# As few as can be, each for several words: `rror` is Error and error, `illed` Killed and killed.
+_TROUBLE = (b"rror", b"xception", b"illed", b"NCCL", b"Fatal Python", b"*** SIG", b"core dumped")
+_WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python")
+_LAUNCH = (b"Running entrypoint", b"arguments ---", b"local Ray instance", b"loaded checkpoint", b"ray job submit")
+_COMMANDS = (b"train.py", b"train_async.py")
 _JOB = b"Job '"
 _TIMER = b"Timer "
 _BAR = b"Rollout generation"
@@ -60,7 +60,7 @@ _EXCEPTION = re.compile(
 )
 # Behind a traceback's header other names count too (`queue.Empty`, `httpx.ReadTimeout: ...`).
 _ANY_EXCEPTION = re.compile(
-    r"(?:[a-z_]\w*\.)+[A-Z]\w*(?:: .*|\s*\Z)|[A-Z][a-z]\w*[A-Z]\w*: .*|StopIteration\Z", re.DOTALL
+    r"(?:[a-z_]\w*\.)+[A-Z]\w*(?:: .*|\s*\Z)|[A-Z][a-z]\w*[A-Z]\w*: .*|(?:StopIteration|KeyboardInterrupt)\Z", re.DOTALL
 )
 _FATAL = re.compile(
     r"killed due to memory pressure|NCCL operations have failed or timed out"
@@ -78,7 +78,7 @@ _LAUNCH_LINE = re.compile(
 )
 _TABLE_HEAD = re.compile(r"-{4,} ?arguments ?-{4,}")
 _TABLE_END = re.compile(r"-{4,} ?end of .*-{4,}")
-_STAMP = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
+_STAMP = re.compile(rb"20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 Found = tuple[int, Fact]  # where in the text, and what
 
@@ -99,15 +99,16 @@ class Searcher:
         self._table: dict[str, str] | None = None
         self._table_left = 0
 
-    def search(self, text: bytes) -> list[Fact]:
-        """The facts in `text` (complete lines), in its order."""
+    def search(self, text: bytes, *, passing: bool = False) -> list[Fact]:
+        """The facts in `text` (complete lines), in its order. `passing`: only what a restart must know, and cheaply."""
+        closely = not passing or (self.launching and self._launched < LAUNCH_BYTES)
         found: list[Found] = []
         seen: set[int] = set()
         if self._traceback is not None:
             self._end_traceback(text, 0, found, seen)
         if self._table is not None:
             self._read_table(text, 0, found)
-        self._core(text, found, seen)
+        self._core(text, closely, found, seen)
         launches = [at for at, fact in found if fact.kind is FactKind.LAUNCH]
         begin = 0 if self.launching else min(launches, default=-1)
         self.launching = self.launching or bool(launches)
@@ -129,15 +130,15 @@ class Searcher:
 
     # -- markers that always count -----------------------------------------------------------
 
-    def _core(self, text: bytes, found: list[Found], seen: set[int]) -> None:
+    def _core(self, text: bytes, closely: bool, found: list[Found], seen: set[int]) -> None:
         for at in _hits(text, _TRACEBACK):
             self._traceback = _fact(FactKind.TROUBLE, _line(text, at))
             self._traceback_left = _TRACEBACK_LINES
             self._end_traceback(text, line_end(text, at, len(text)) + 1, found, seen)
-        for marker in _TROUBLE:
+        for marker in _TROUBLE if closely else _WORST:
             found += ((at, fact) for at in _hits(text, marker) if (fact := _trouble(text, at, seen)) is not None)
         launched: set[int] = set()
-        for marker in _LAUNCH:
+        for marker in (*_LAUNCH, *_COMMANDS) if closely else _LAUNCH:
             for at in _hits(text, marker):
                 if at not in launched:
                     launched.add(at)
@@ -149,7 +150,8 @@ class Searcher:
             if match := _TIMER_LINE.search(line):
                 kind = FactKind.TIMER_START if match[2] == "start" else FactKind.TIMER_END
                 found.append((at, Fact(kind, match[1], time_of(line), source=source_of(line))))
-        found += _bar(text)
+        if closely:
+            found += _bar(text)
 
     def _launch(self, text: bytes, at: int, found: list[Found]) -> None:
         line = _line(text, at)
@@ -263,13 +265,20 @@ def _short(text: str) -> str:
 
 
 def _hits(text: bytes, marker: bytes, begin: int = 0) -> Iterator[int]:
-    """Where the lines begin that hold `marker`."""
+    """Where the lines begin that hold `marker`, rising; of very many the first and the last ones."""
     at = text.find(marker, begin)
     for _ in range(_MOST_HITS):
         if at < 0:
             return
         yield line_start(text, 0, at)
-        at = text.find(marker, line_end(text, at, len(text)))
+        stop = line_end(text, at, len(text))
+        at = text.find(marker, stop)
+    newest: list[int] = []
+    at = len(text)
+    while len(newest) < _MOST_HITS and (at := text.rfind(marker, stop, at)) >= 0:
+        at = line_start(text, stop, at)
+        newest.append(at)
+    yield from reversed(newest)
 
 
 def _line(text: bytes, begin: int) -> str:
@@ -286,13 +295,13 @@ def _lines_from(text: bytes, at: int) -> Iterator[tuple[int, str]]:
 
 def last_stamp(text: bytes) -> float | None:
     """The last time stamp in `text`, in seconds; the logger's own where its line has two."""
-    # Nearly always in the last lines; a tail of bars without stamps is searched further back.
-    for size in (1 << 12, 1 << 16, len(text)):
-        low = max(0, len(text) - size)
-        for match in reversed(list(_STAMP.finditer(text, low))):
-            time = time_of(_line(text, line_start(text, 0, match.start())))
+    at = len(text)
+    for _ in range(_MOST_YEARS):
+        at = text.rfind(b"20", 0, at)
+        if at < 0:
+            break
+        if _STAMP.match(text, at):
+            time = time_of(_line(text, line_start(text, 0, at)))
             if time is not None:
                 return time
-        if not low:
-            break
     return None

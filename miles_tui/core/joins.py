@@ -43,7 +43,12 @@ class Torn:
         self._pieces = [line]
         self._lines = self._bytes = 0
         self._how, self._key, self._head = _how(line)
-        self._wide = len(clean(line))
+        self._wide = 0 if self._how != "wrap" and self._how != "ray" else len(clean(line))
+
+    @staticmethod
+    def can_be_joined(line: bytes) -> bool:
+        """Whether any transport can have torn `line`: a cheap answer, sometimes a yes too many."""
+        return len(line) >= _NARROWEST
 
     def offer(self, line: bytes) -> Verdict:
         """What `line` is to this torn line. The answer depends on lines alone, never on how they arrived."""

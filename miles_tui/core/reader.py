@@ -9,9 +9,9 @@ No line is looked at for its own sake: a chunk is searched for braces in C, and 
 What is searched where for facts (searching every line for words would cost more than all else):
 - all text before the first record, and between a launch and the next record: everything, secrets too;
 - the text since the last record when the reader is asked (`settle`, `finish`), as far as it was not yet;
-- a gap longer than `GAP` bytes, block by block, as it passes;
-- the gap before a record that looks like a restart: its number is not above the last of its kind
-  from the same producer, its producer was never heard before, or its process is a new one for its role;
+- a gap longer than `GAP` bytes, block by block, as it passes, for the worst only;
+- the gap before a record that looks like a restart: its number is not above the last of its kind from
+  the same producer (process and logging file), or that producer was never heard before;
 - every line for the pause pattern, if one was given.
 The gap is kept as a copy of at most `GAP` bytes and a chunk for this.
 """
@@ -23,15 +23,11 @@ import re
 from miles_tui.core.facts import Searcher
 from miles_tui.core.joins import Torn, Verdict
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
-from miles_tui.core.parse import NUMBERED_BRACE, fast_record, is_candidate, records_in
+from miles_tui.core.parse import fast_record, is_candidate, next_numbered, records_in
 from miles_tui.core.prefix import source_of, time_of
-from miles_tui.core.records import Fact, FactKind, Item, Record
+from miles_tui.core.records import Fact, FactKind, Item, Record, Source
 
 GAP = 1 << 20
-# A hop costs 0.3 µs, the regular expression 4 to 8 ns a byte: below 48 bytes a hop it is cheaper.
-_HOPS = 64
-_DENSE = _HOPS * 48
-_STRETCH = 1 << 16  # bytes searched by the regular expression before hopping is tried again
 _MOST_PRODUCERS = 4096
 
 
@@ -50,8 +46,7 @@ class Reader:
         self._searcher = Searcher()
         self._gap = bytearray()  # complete lines since the last record
         self._seen = 0  # bytes of it that were searched
-        self._numbers: dict[tuple[str, str, str], int] = {}
-        self._pids: dict[str, set[tuple[str, str]]] = {}
+        self._numbers: dict[tuple[str, Source, str], int] = {}
 
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
         """The records (and facts found on the way) of the lines that `chunk` completes."""
@@ -94,75 +89,82 @@ class Reader:
         at = since = start
         while at < end:
             if self._torn is not None:
-                stop = line_end(data, at, end)
-                verdict = self._torn.offer(bytes(data[at:stop])) if stop > at else Verdict.TAKEN
-                if verdict is Verdict.LOST:
-                    self._torn = None
-                    continue
-                if verdict is Verdict.JOINED:
-                    records, self._torn = self._torn.parsed.records, None
-                    since = self._emit(records, data, since, at, stop, items)
-                elif verdict is Verdict.NOT_MINE and _next_candidate(data, at, stop) >= 0:
-                    since = self._line(data, at, stop, since, items)
-                at = stop + 1
+                at, since = self._offer(data, at, end, since, items)
                 continue
-            brace = _next_candidate(data, at, end)
+            brace = next_numbered(data, at, at, end)
             if brace < 0:
                 break
             begin, stop = line_start(data, at, brace), line_end(data, brace, end)
-            since = self._line(data, begin, stop, since, items, brace)
+            since = self._line(data, begin, brace, stop, since, items)
             at = stop + 1
         self._keep_gap(data, since, end, items)
 
-    def _line(self, data: Buffer, start: int, stop: int, since: int, items: list[Item], brace: int = -1) -> int:
+    def _offer(self, data: Buffer, at: int, end: int, since: int, items: list[Item]) -> tuple[int, int]:
+        """Offer the line at `at` to the torn one; where the next line and the text behind the last record begin."""
+        stop = line_end(data, at, end)
+        if stop == at or self._torn is None:
+            return at + 1, since
+        verdict = self._torn.offer(bytes(data[at:stop]))
+        if verdict is Verdict.LOST:
+            self._torn = None
+            return at, since
+        if verdict is Verdict.JOINED:
+            records, self._torn = self._torn.parsed.records, None
+            for record in records:
+                since = self._emit(record, data, since, at, stop, items)
+        elif verdict is Verdict.NOT_MINE and (brace := next_numbered(data, at, at, stop)) >= 0:
+            since = self._line(data, at, brace, stop, since, items)
+        return stop + 1, since
+
+    def _line(self, data: Buffer, start: int, brace: int, stop: int, since: int, items: list[Item]) -> int:
         """Parse the line `data[start:stop]`; where the text behind the last record begins now."""
-        if stop - start > self._lines.max_line and len(bytes(data[start:stop]).lstrip(b"\0")) > self._lines.max_line:
+        length = stop - start
+        if length > self._lines.max_line and len(data[start:stop].lstrip(b"\0")) > self._lines.max_line:
             return since
-        record = fast_record(data, start, brace, stop) if brace >= 0 else None
+        record = fast_record(data, start, brace, stop)
         if record is not None:
-            return self._emit([record], data, since, start, stop, items)
+            return self._emit(record, data, since, start, stop, items)
+        while not is_candidate(data, start, brace, stop):
+            brace = next_numbered(data, start, brace + 1, stop)
+            if brace < 0:
+                return since
         line = bytes(data[start:stop])
+        if b"}" not in line[brace - start :]:
+            # It can only be a first half: there is nothing to parse before the rest is there.
+            self._torn = Torn(line) if Torn.can_be_joined(line) else None
+            return since
         parsed = records_in(line)
         if parsed.torn:
             self._torn = Torn(line)
-        return self._emit(parsed.records, data, since, start, stop, items) if parsed.records else since
+        for record in parsed.records:
+            since = self._emit(record, data, since, start, stop, items)
+        return since
 
-    def _emit(self, records: list[Record], data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:
-        if not records:
-            return since
+    def _emit(self, record: Record, data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:
         if self._pause is not None:
             items += self._pauses(data, since, start)
-        starts = [self._is_new_start(r) for r in records]  # all of them are noted
-        if self._searcher.launching or True in starts:
-            items += self._search(bytes(data[since:start]))
-        items += records
+        if self._is_new_start(record) or self._searcher.launching:
+            items += self._search(data[since:start])
+        items.append(record)
         self._searcher.launching = False
         if self._gap:
             self._gap.clear()
         self._seen = 0
-        return min(stop + 1, len(data))
+        return stop + 1
 
     def _is_new_start(self, record: Record) -> bool:
-        """Whether a new attempt may begin with `record`; also takes note of it."""
-        role, pid = record.source.role, record.source.pid
-        key = (record.kind, role, record.logger)
-        before = self._numbers.get(key)
-        # A producer that was never heard before is looked at as well: a replayed tail begins with a
-        # line that has lost its prefix.
-        fresh = bool(self._numbers) if before is None else record.number <= before
-        if before is None and len(self._numbers) >= _MOST_PRODUCERS:
-            self._numbers.clear()
-        self._numbers[key] = record.number
-        if pid:
-            pids = self._pids.setdefault(role, set())
-            who = (pid, record.source.ip)
-            if who not in pids:
-                fresh = fresh or bool(pids)
-                if len(self._pids) + len(pids) > _MOST_PRODUCERS:
-                    self._pids.clear()
-                else:
-                    pids.add(who)
-        return fresh
+        """Whether a new attempt may begin with `record`; also takes note of it.
+
+        A producer that was never heard before counts: a new process has another pid, and a replayed
+        tail begins with a line that has lost its prefix.
+        """
+        producer = (record.kind, record.source, record.logger)
+        numbers = self._numbers
+        before = numbers.get(producer)
+        if before is None and len(numbers) >= _MOST_PRODUCERS:
+            numbers.clear()
+        numbers[producer] = record.number
+        return len(numbers) > 1 if before is None else record.number <= before
 
     # -- the text between records ------------------------------------------------------------
 
@@ -173,14 +175,14 @@ class Reader:
             items += self._pauses(data, since, end)
         self._gap += data[since:end]
         if len(self._gap) > GAP:
-            items += self._search(b"")
+            items += self._search(b"", passing=True)
             self._gap.clear()
             self._seen = 0
 
-    def _search(self, more: bytes) -> list[Fact]:
+    def _search(self, more: Buffer, *, passing: bool = False) -> list[Fact]:
         text = bytes(self._gap[self._seen :]) + more
         self._seen = len(self._gap)
-        return self._searcher.search(text) if text else []
+        return self._searcher.search(text, passing=passing) if text else []
 
     def _pauses(self, data: Buffer, start: int, end: int) -> list[Fact]:
         facts: list[Fact] = []
@@ -206,29 +208,3 @@ def _buffer(chunk: bytes | bytearray | memoryview) -> Buffer:
     if isinstance(whole, (bytes, bytearray)) and chunk.nbytes == len(whole) and chunk.contiguous:
         return whole
     return chunk.tobytes()
-
-
-def _next_candidate(data: Buffer, start: int, end: int) -> int:
-    """The first brace in `data[start:end]` that can open a metric line's dict, or -1. `start` begins a line.
-
-    Hops from brace to brace; where they come too thick it goes on by regular expression for a
-    stretch. Both find the same braces.
-    """
-    at, hops, mark = start, 0, start
-    while True:
-        brace = data.find(b"{", at, end)
-        if brace < 0:
-            return -1
-        if is_candidate(data, start, brace, end):
-            return brace
-        at = brace + 1
-        hops += 1
-        if hops < _HOPS:
-            continue
-        if at - mark < _DENSE:
-            stretch = min(end, at + _STRETCH)
-            for match in NUMBERED_BRACE.finditer(data, at, stretch):
-                if is_candidate(data, start, match.end() - 1, end):
-                    return match.end() - 1
-            at = stretch
-        hops, mark = 0, at
