@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from miles_tui.core.conditions.base import Reading, State
+from miles_tui.core.judge import Judge
+from miles_tui.core.rollouts import Rollout
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data, Piece
 from miles_tui.ui.app import MilesApp
@@ -94,6 +97,28 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
+class FixedJudge(Judge):
+    """Raises what it is told to at the rollouts it is told: screens that don't change with the rules."""
+
+    def __init__(self, raises: dict[int, tuple[str, str]]) -> None:
+        super().__init__()
+        self._raises = raises
+        self.states = {name: Reading(State.LEARNING, count=0, of=8) for name in self.states}
+
+    def sampled(self, rollout: Rollout) -> None:
+        self._widen(rollout, updates=False)
+
+    def trained(self, rollout: Rollout) -> None:
+        self.at = rollout.number
+        self._widen(rollout, updates=True)
+        learned = min(rollout.rank + 1, 8)
+        for name in self.states:
+            self.states[name] = Reading(State.OK) if learned == 8 else Reading(State.LEARNING, count=learned, of=8)
+        if rollout.number in self._raises:
+            condition, evidence = self._raises[rollout.number]
+            self.raise_(condition, rollout.number, rollout.time, evidence)
+
+
 Opener = Callable[..., "AsyncIterator[Screen]"]
 
 
@@ -103,10 +128,12 @@ def dashboard() -> Callable[..., object]:
 
     @asynccontextmanager
     async def opened(
-        log: str | bytes = b"", size: tuple[int, int] = (120, 36), **options: object
+        log: str | bytes = b"", size: tuple[int, int] = (120, 36), judge: Judge | None = None, **options: object
     ) -> AsyncIterator[Screen]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
         app = MilesApp(feed, **options)  # type: ignore[arg-type]
+        if judge is not None:
+            app.session.run.judge = judge
         async with app.run_test(size=size) as pilot:
             screen = Screen(app, pilot, feed)
             await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
@@ -140,3 +167,9 @@ def blocks() -> list[bytes]:
             out.append(waiting)
             waiting = b""
     return [*out, waiting]
+
+
+@pytest.fixture
+def fixed_judge() -> Callable[[dict[int, tuple[str, str]]], Judge]:
+    """A judge that raises `{rollout: (condition, evidence)}` and nothing else."""
+    return FixedJudge
