@@ -1,0 +1,79 @@
+"""The state of a run in a few words: one line for a status bar, and a report to paste into a chat."""
+
+from __future__ import annotations
+
+import math
+
+from miles_tui.core.alerts import Alert
+from miles_tui.core.conditions.base import Severity
+from miles_tui.core.run import RunState
+from miles_tui.core.series import Series
+from miles_tui.core.signals import SIGNALS
+from miles_tui.core.text import clock, duration, number
+
+MOST_ALERTS = 6  # in a report: more is no longer read in a chat
+ARGUMENTS = (
+    "hf_checkpoint", "rollout_batch_size", "n_samples_per_prompt", "global_batch_size", "rollout_max_response_len",
+    "lr", "eps_clip", "advantage_estimator",
+)  # fmt: skip
+
+
+def at(run: RunState) -> str:
+    """How far the run is: `31/48`, or `31` where the end is unknown."""
+    done = run.pace.number
+    return "–" if done is None else (f"{done}/{run.total}" if run.total else str(done))
+
+
+def status_line(run: RunState) -> str:
+    """One line: verdict as shape and word, worst condition, how far. `▲2 gap-jump · 31/48`."""
+    firing = run.firing
+    if firing:
+        shape = "▲" if firing[0].severity is Severity.CRITICAL else "!"
+        return f"{shape}{len(firing)} {firing[0].condition} · {at(run)}"
+    shape = {"healthy": "●", "finished": "■", "waiting": "○"}.get(run.verdict(), "◐")
+    return f"{shape} {run.verdict()} · {at(run)}"
+
+
+def paste(run: RunState, name: str) -> str:
+    """The run as Markdown that also reads well as plain text: verdict, eight signals, alerts, arguments."""
+    lines = [f"**{name}**: {run.verdict()}, rollout {at(run)}{_pace(run)}", "", "```"]
+    lines.append(f"{'signal':17}{'last':>10}{'mean 5':>10}{'min':>10}{'max':>10}")
+    lines += [_row(signal.name, run.signals[signal.name], run.window) for signal in SIGNALS]
+    scores = [n for n in run.metrics if n.startswith("eval/") and n.count("/") == 1 and "-" not in n]
+    lines += [_row(name_, run.metrics[name_], run.window) for name_ in scores[:4]]
+    lines.append("```")
+    shown = sorted(run.alerts, key=lambda a: (not a.open, a.severity is Severity.NOTICE))[:MOST_ALERTS]
+    lines += [line for alert in shown for line in _alert(alert)] or ["No alert."]
+    if len(run.alerts) > len(shown):
+        lines.append(f"... and {len(run.alerts) - len(shown)} more.")
+    known = [f"{key}={run.args[key]}" for key in ARGUMENTS if run.args.get(key, "None") != "None"]
+    return "\n".join([*lines, *(["", "Arguments: " + ", ".join(known)] if known else [])])
+
+
+def _pace(run: RunState) -> str:
+    parts = [f", attempt {run.attempt}"] if run.attempt > 1 else []
+    if run.pace.last is not None:
+        parts.append(f", last line {clock(run.pace.last)}")
+    if run.pace.usual is not None:
+        parts.append(f", a rollout every {duration(run.pace.usual)}")
+    return "".join(parts)
+
+
+def _row(name: str, series: Series, window: int) -> str:
+    last, mean, extent = series.last, series.mean(window), series.extent
+    known = [
+        last.value if last else None,
+        mean,
+        *((extent.low, extent.high) if math.isfinite(extent.low) else (None, None)),
+    ]
+    return f"{name[:26]:17}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
+
+
+def _alert(alert: Alert) -> list[str]:
+    since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
+    if not alert.open:
+        return [f"- {alert.condition} ({since}, resolved at {alert.resolved_step}): {alert.evidence}"]
+    return [
+        f"- **{alert.condition}** ({alert.severity}, {since}): {alert.evidence}",
+        f"  Likely cause: {alert.likely_cause} First check: {alert.first_check}",
+    ]
