@@ -57,7 +57,11 @@ class Rule(Protocol):
     """A condition's test on a stream of rollouts; it keeps its own state and never looks ahead."""
 
     condition: Condition
-    stages: tuple[Stage, ...]  # when it is asked; a rule of two stages is asked twice a rollout
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """When it is asked; a rule of two stages is asked twice a rollout."""
+        ...
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """The state after this rollout. A missing value moves nothing, and resolves nothing."""
