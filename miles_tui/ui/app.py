@@ -32,6 +32,7 @@ from miles_tui.ui.messages import Grew
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
 from miles_tui.ui.screens.main import MainScreen
+from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
@@ -115,9 +116,8 @@ class MilesApp(App[None]):
         change = self.session.changed()
         if change:
             for screen in self.screen_stack:
-                grew = getattr(screen, "grew", None)
-                if grew is not None:
-                    grew(change)
+                if isinstance(screen, MainScreen | SubScreen):
+                    screen.grew(change)
 
     # -- the terminal ----------------------------------------------------------------------------
 
@@ -125,7 +125,8 @@ class MilesApp(App[None]):
         """Write only what differs from what the terminal shows; nothing where nothing does."""
         written = self._running and not self._closed and not self.is_headless and not self._batch_count
         if written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
-            text = self._paper.update(renderable, self.console._color_system)
+            system = None if self.no_color else self.console._color_system
+            text = self._paper.update(renderable, system)
             super()._display(screen, cast("RenderableType", Bytes(text)) if text else None)
         else:
             super()._display(screen, renderable)
@@ -177,6 +178,8 @@ class MilesApp(App[None]):
         for screen in self.screen_stack:
             for lines in screen.query(Lines):
                 lines.refresh()
+            if isinstance(screen, MainScreen | SubScreen):
+                screen.fill()
 
     def action_next_theme(self) -> None:
         self.use_look(self.looks.after(self.look.name))
@@ -185,9 +188,8 @@ class MilesApp(App[None]):
 
     def say(self, text: str) -> None:
         """A short message where the screen has a place for one."""
-        say = getattr(self.screen, "say", None)
-        if say is not None:
-            say(text)
+        if isinstance(self.screen, MainScreen | SubScreen):
+            self.screen.say(text)
 
     def open_chart(self, name: str) -> None:
         """Open a signal as a chart."""

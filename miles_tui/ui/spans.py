@@ -26,6 +26,17 @@ def restyled(spans: Iterable[Span], style: str) -> Spans:
     return [(style, text) for _, text in spans]
 
 
+def pointed(spans: Sequence[Span]) -> Spans:
+    """The line with a pointer in the first place that is free: which line is chosen, without colours."""
+    out = list(spans)
+    for i, (_, text) in enumerate(out):
+        free = len(text) - len(text.lstrip(" "))
+        if free:
+            out[i : i + 1] = [("text", text[: free - 1]), ("accent", "▸"), (out[i][0], text[free:])]
+            break
+    return out
+
+
 def fitted(spans: Sequence[Span], width: int) -> Spans:
     """At most `width` cells: what is too long ends in an ellipsis, what comes behind is left out."""
     out: Spans = []

@@ -72,7 +72,10 @@ async def test_other_glyphs(dashboard: Dashboard, fixed_judge: MakeJudge, same_s
 async def test_colours_do_not_change_the_text(dashboard: Dashboard) -> None:
     async with dashboard("gap-jump.log", size=(80, 24)) as screen:
         dark = screen.text.splitlines()[:-1]
+        flat = ("sixteen", "monochrome")
         for name in screen.app.looks.all():
             screen.app.use_look(screen.app.looks.all()[name])
             await screen.pilot.pause()
-            assert screen.text.splitlines()[:-1] == dark, name
+            text = screen.text
+            assert ("▸" in text) == (name in flat), "a sign tells the chosen row where no ground does"
+            assert text.replace("▸", " ").splitlines()[:-1] == dark, name

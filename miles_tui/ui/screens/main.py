@@ -85,7 +85,7 @@ class MainScreen(Screen[None]):
         self._pane.display = not p.too_small
         if not self.paused:
             self._take_all()  # a wider sparkline shows more rollouts
-        self._show()
+        self.fill()
 
     @property
     def app_(self) -> MilesApp:
@@ -115,7 +115,7 @@ class MainScreen(Screen[None]):
         else:
             self._rows = [row_view(run, r.name, cells) if r.name in change.signals else r for r in self._rows]
         self._header = header_view(run)
-        self._show()
+        self.fill()
 
     def _take_all(self) -> None:
         run = self.session.run
@@ -125,7 +125,7 @@ class MainScreen(Screen[None]):
             alert_views(run),
         )
 
-    def _show(self) -> None:
+    def fill(self) -> None:
         """Show the views; widgets paint what differs from before."""
         p = self._plan
         head = self.query_one("#head", Lines)
@@ -200,13 +200,13 @@ class MainScreen(Screen[None]):
     def say(self, text: str) -> None:
         """Show a short message in the footer for a moment."""
         self._said = text
-        self._show()
+        self.fill()
         self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
 
     def _unsay(self, text: str) -> None:
         if self._said == text:
             self._said = ""
-            self._show()
+            self.fill()
 
     def on_signal_table_selected(self) -> None:
         self._show_detail()
@@ -219,7 +219,7 @@ class MainScreen(Screen[None]):
         self.paused = not self.paused
         if not self.paused:
             self._take_all()
-        self._show()
+        self.fill()
 
     def action_acknowledge(self) -> None:
         alert = self._current()
@@ -261,7 +261,7 @@ class MainScreen(Screen[None]):
     def _alerts_changed(self) -> None:
         self._alerts = alert_views(self.session.run)
         self._header = header_view(self.session.run)
-        self._show()
+        self.fill()
 
 
 __all__ = ["MainScreen", "clock"]

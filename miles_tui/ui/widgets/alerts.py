@@ -110,6 +110,10 @@ class AlertPane(Lines, can_focus=True):
             self._top = min(max(self._top, end - room), begin)
         self._top = max(0, min(self._top, len(lines) - room))
         shown = lines[self._top : self._top + room]
+        others = len(self._alerts) - 1
+        if room == 1 and others > 0 and self._alerts[1].state != "resolved":
+            more: Spans = [("dim", f"+{others}")]
+            shown = [[*edge, *between(shown[0][len(edge) :], more, inner)]]
         below = len(lines) - self._top - len(shown)
         self.show([*([self._heading(edge, inner, below)] if title else []), *shown])
 

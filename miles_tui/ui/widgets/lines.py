@@ -41,6 +41,11 @@ class Lines(Widget):
         return cast(Themed, self.app).look
 
     @property
+    def flat(self) -> bool:
+        """Whether a chosen line has no ground of its own: then a sign must tell it."""
+        return self.app.no_color or self.look.grounds["chosen"] == self.look.grounds["ground"]
+
+    @property
     def lines(self) -> Sequence[Spans]:
         """What is shown."""
         return self._lines

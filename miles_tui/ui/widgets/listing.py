@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from miles_tui.ui.spans import Spans
+from miles_tui.ui.spans import Spans, pointed
 from miles_tui.ui.widgets.lines import Lines
 
 
@@ -95,6 +95,9 @@ class Listing(Lines, can_focus=True):
         else:
             self._top = self.at = min(self.at, max(0, len(self._items) - height))
         self._top = max(0, min(self._top, len(self._items) - height))
-        self.show(self._items[self._top : self._top + height])
+        shown = self._items[self._top : self._top + height]
+        if self._cursor and self.flat and shown:
+            shown[self.at - self._top] = pointed(shown[self.at - self._top])
+        self.show(shown)
         if self._cursor or before != self._top:
             self.refresh()  # grounds moved with the cursor; equal cells are not written anyway

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from miles_tui.ui.layout import Columns, Plan
 from miles_tui.ui.rows import common_owner, signal_row, title_row
-from miles_tui.ui.spans import Spans
+from miles_tui.ui.spans import Spans, pointed
 from miles_tui.ui.views import RowView
 from miles_tui.ui.widgets.lines import Lines
 
@@ -43,7 +43,7 @@ class SignalTable(Lines, can_focus=True):
         self._window = window
         self._views: list[RowView] = []
         self._plan: Plan | None = None
-        self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool], Spans]] = {}
+        self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool, bool], Spans]] = {}
         self.at = 0
 
     @property
@@ -62,11 +62,13 @@ class SignalTable(Lines, can_focus=True):
 
     def _row(self, at: int, view: RowView, plan: Plan, owner: str) -> Spans:
         """A row; one whose view is the very same object is not drawn again (a sparkline takes 0.3 ms)."""
-        drawn = (plan.columns, owner, at == self.at)
+        drawn = (plan.columns, owner, at == self.at, self.flat)
         known = self._drawn.get(view.name)
         if known is not None and known[0] is view and known[1] == drawn:
             return known[2]
         spans = signal_row(view, plan.columns, self._spark, owner=owner, selected=at == self.at)
+        if at == self.at and self.flat:
+            spans = pointed(spans)
         self._drawn[view.name] = (view, drawn, spans)
         return spans
 
