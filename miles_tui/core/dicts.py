@@ -100,7 +100,7 @@ def _flatten(found: dict[str, object], prefix: str, into: Metrics, depth: int) -
 def _bounded(value: float | int) -> float | int:
     """An int that no float can hold becomes an infinity: arithmetic on it would raise."""
     if type(value) is int and value.bit_length() > 1023:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
     return value
 
 
@@ -230,7 +230,9 @@ def _number(word: str) -> float | int:
     word = word.replace("_", "")
     if word.lstrip("+-").isdigit():
         # int() of more than 4,300 digits raises; none of them is a metric.
-        return _bounded(int(word)) if len(word) < 4000 else math.copysign(math.inf, -1 if word[0] == "-" else 1)
+        if len(word) < 4000:
+            return _bounded(int(word))
+        return -math.inf if word[0] == "-" else math.inf
     value = float(word)
     return math.nan if math.isnan(value) else value
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from miles_tui.core.plain import CONTROLS, SEQUENCES, SPELLED
+from miles_tui.core.plain import CONTROLS, without_sequences
 
 Buffer = bytes | bytearray
 Region = tuple[Buffer, int, int]  # a buffer, and where complete lines begin and end in it
@@ -93,7 +93,7 @@ def line_start(data: Buffer, start: int, at: int) -> int:
     return data.rfind(b"\r", newline, at) + 1 or newline
 
 
-_NOISY = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]|\[[0-9;]*m|\^\[\[|\\(?:u001b|x1b|033|e)\[", re.IGNORECASE)
+_NOISY = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]|\[0m|\^\[\[|\\(?:u001b|x1b|033|e)\[", re.IGNORECASE)
 
 
 def clean(line: bytes | bytearray) -> str:
@@ -104,4 +104,4 @@ def clean(line: bytes | bytearray) -> str:
     text = line.decode("utf-8", "replace")
     if _NOISY.search(line) is None:
         return text
-    return CONTROLS.sub("", SPELLED.sub("", SEQUENCES.sub("", text)))
+    return CONTROLS.sub("", without_sequences(text))

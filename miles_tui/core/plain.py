@@ -15,9 +15,12 @@ SEQUENCES = re.compile(
     r"|\x1b[\]PX^_][^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]|\x1b"
 )
-# The same as other programs spell them: cat -v, JSON, repr, shells; and what is left of a colour
-# code where the ESC byte itself was dropped on the way (web views of logs).
-SPELLED = re.compile(r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[0-?]*[ -/]*[@-~]|\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m")
+# The same as other programs spell them: cat -v, JSON, repr, shells.
+_SPELLED = re.compile(r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\033|\\e)\[[0-?]*[ -/]*[@-~]")
+# What is left of a colour code where the ESC byte was dropped on the way (web views of logs). Only
+# where a reset is among them: `eval/time[3m]` is somebody's name for a metric.
+_BARE = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m")
+_BARE_RESET = "[0m"
 # C0 without the tab, DEL, C1, line and paragraph separators, bidirectional and invisible
 # formatting characters, tags, lone surrogates.
 CONTROLS = re.compile(
@@ -54,13 +57,17 @@ _BEARER = re.compile(r"\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/-]{16,}=*", 
 _IN_URL = re.compile(r"(://[^\s:/@'\"]{1,64}:)[^\s:/@'\"]{3,200}(@)")
 
 
+def without_sequences(text: str) -> str:
+    """`text` without escape sequences, real, spelled, or bare."""
+    text = _SPELLED.sub("", SEQUENCES.sub("", text))
+    return _BARE.sub("", text) if _BARE_RESET in text else text
+
+
 def plain(text: str) -> str:
     """`text` without escape sequences, control, bidirectional and invisible characters, on one line."""
     if text.isascii() and text.isprintable() and "[" not in text:
         return text
-    text = SEQUENCES.sub("", text)
-    text = SPELLED.sub("", text)
-    return CONTROLS.sub("", BREAKS.sub(" ", text))
+    return CONTROLS.sub("", BREAKS.sub(" ", without_sequences(text)))
 
 
 def mask(text: str) -> str:
