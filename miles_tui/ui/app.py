@@ -25,6 +25,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
+from miles_tui.errors import MilesTuiError
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
@@ -47,11 +48,12 @@ if TYPE_CHECKING:
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
+MOST_RUNS = 8  # logs that are followed at once: each has a thread of its own
 HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 
 
 class MilesApp(App[None]):
-    """The dashboard of one run."""
+    """The dashboard: one run on the screen; where several logs are given, all are followed."""
 
     TITLE = "miles-tui"
     BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
@@ -59,7 +61,7 @@ class MilesApp(App[None]):
     ALLOW_SELECT = False
 
     def __init__(
-        self, feed: Feed, *, profile: Profile | None = None, theme: str | None = None, glyphs: str = ""
+        self, *feeds: Feed, profile: Profile | None = None, theme: str | None = None, glyphs: str = ""
     ) -> None:
         self.looks = Looks()
         super().__init__()
@@ -70,12 +72,18 @@ class MilesApp(App[None]):
         self.look: Theme = self.looks.first(theme, usual)
         self.register_theme(self.look.textual())
         self.theme = f"mt-{self.look.name}"
-        self.feed = feed
         pause = profile.pause_pattern if profile is not None else None
         self.crash: BaseException | None = None
-        self.session = Session(feed.name, RunState(Judge(profile)), Reader(pause=pause))
+        self.feeds = feeds
+        self.sessions = [Session(feed.name, RunState(Judge(profile)), Reader(pause=pause)) for feed in feeds]
+        self.shown = 0  # which of them is on the screen
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
+
+    @property
+    def session(self) -> Session:
+        """The run on the screen."""
+        return self.sessions[self.shown]
 
     # -- the way of the data ---------------------------------------------------------------------
 
@@ -91,33 +99,57 @@ class MilesApp(App[None]):
 
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
-        self.run_worker(self._read(), name="feed")
-        if self.feed.live:
+        for feed, session in zip(self.feeds, self.sessions, strict=True):
+            self.run_worker(self._read(feed, session), name=feed.name)
+        if any(feed.live for feed in self.feeds):
             self.set_interval(TICK_SECONDS, self._tick)
 
-    async def _read(self) -> None:
-        told, age = 0.0, self.feed.age()  # what was written long ago counts as heard then
-        async with aclosing(self.feed.batches(self._stop)) as batches:
-            async for batch in batches:
-                now = time.monotonic()
-                changed = self.session.take(batch, now - age)
-                if age and batch.caught_up:
-                    age = 0.0
-                    changed |= self.session.tick(now)
-                if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
-                    told = now
-                    self.post_message(Grew())
+    async def _read(self, feed: Feed, session: Session) -> None:
+        told, age = 0.0, feed.age()  # what was written long ago counts as heard then
+        try:
+            async with aclosing(feed.batches(self._stop)) as batches:
+                async for batch in batches:
+                    now = time.monotonic()
+                    changed = session.take(batch, now - age)
+                    if age and batch.caught_up:
+                        age = 0.0
+                        changed |= session.tick(now)
+                    if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
+                        told = now
+                        self.post_message(Grew())
+        except MilesTuiError as error:  # a rotation that can't be read, for one: said in a line by the command line
+            self.crash = error
+            self.exit(return_code=error.exit_status)
 
     def _tick(self) -> None:
-        if self.session.tick(time.monotonic()):
+        ticked = [s.tick(time.monotonic()) for f, s in zip(self.feeds, self.sessions, strict=True) if f.live]
+        if any(ticked):
             self.post_message(Grew())
 
     def on_grew(self) -> None:
+        elsewhere = [s.changed().alerts for s in self.sessions if s is not self.session]
         change = self.session.changed()
+        change.header |= any(elsewhere)
         if change:
             for screen in self.screen_stack:
                 if isinstance(screen, MainScreen | SubScreen):
                     screen.grew(change)
+
+    def action_run(self, by: int) -> None:
+        """Another run on the screen; the one before is followed on."""
+        self.shown = (self.shown + by) % len(self.sessions)
+        if isinstance(self.screen, MainScreen):
+            self.screen.turn_to(self.session)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Another run can be shown where there is one."""
+        if action == "run":
+            return len(self.sessions) > 1
+        return super().check_action(action, parameters)
+
+    def elsewhere(self) -> list[str]:
+        """What the runs that are not on the screen want to be known: `other.log: 1 alert`."""
+        return [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.run.firing]
 
     # -- the terminal ----------------------------------------------------------------------------
 
@@ -226,6 +258,8 @@ class MilesApp(App[None]):
 def run(app: MilesApp, *, mouse: bool = True) -> int:
     """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
     app.run(mouse=mouse)
+    if isinstance(app.crash, MilesTuiError):
+        raise app.crash
     if app.crash is not None:
         traceback.print_exception(app.crash)
     return app.return_code or 0
@@ -234,11 +268,13 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
 def run_dashboard(
     logs: Sequence[Log], *, profile: Profile | None = None, theme: str | None = None, mouse: bool = True
 ) -> int:
-    """Follow a log until the person quits; the exit status. Raises UsageError where there is no terminal."""
+    """Follow logs until the person quits; the exit status. Of more than `MOST_RUNS` the first are followed.
+
+    Raises UsageError where there is no terminal, UnreadableLog where a rotation can't be read.
+    """
     with own_terminal() as stdin:
-        log = logs[0]
-        feed = LiveFeed(str(log.path), _name(log), log.before, stdin=stdin)
-        return run(MilesApp(feed, profile=profile, theme=theme), mouse=mouse)
+        feeds = [LiveFeed(str(log.path), _name(log), log.before, stdin=stdin) for log in logs[:MOST_RUNS]]
+        return run(MilesApp(*feeds, profile=profile, theme=theme), mouse=mouse)
 
 
 def run_replay(

@@ -22,7 +22,7 @@ APP_KEYS: list[BindingType] = [
     Binding(
         "ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, tooltip="Back to the shell; fg returns"
     ),
-]
+]  # fmt: skip
 
 MAIN_KEYS: list[BindingType] = [
     Binding("a", "acknowledge", "Seen", id="alert.seen", tooltip="Acknowledge the alert: shown dim until it changes"),
@@ -34,6 +34,10 @@ MAIN_KEYS: list[BindingType] = [
             tooltip="The conditions and their state; switch one off or on"),
     Binding("space", "pause", "Pause", id="view.pause", tooltip="Freeze the view; the log is read on"),
     Binding("tab", "app.focus_next", "Alerts", id="view.next", show=False, tooltip="From the signals to the alerts"),
+    Binding("left_square_bracket", "app.run(-1)", "Run before", id="run.before", show=False, key_display="[",
+            tooltip="The run before, where several logs were given"),
+    Binding("right_square_bracket", "app.run(1)", "Next run", id="run.next", show=False, key_display="]",
+            tooltip="The next run, where several logs were given"),
 ]  # fmt: skip
 
 # What the footer shows, in the order of use; the first are left out last.

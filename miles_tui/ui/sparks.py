@@ -16,6 +16,10 @@ class Sparks:
         self._glyphs = GLYPHS[glyphs]
         self._frames: dict[str, Frame] = {}
 
+    def reset(self) -> None:
+        """Another run: its frames begin anew."""
+        self._frames.clear()
+
     def draw(self, view: RowView, width: int) -> Spans:
         """Exactly `width` cells."""
         frame = self._frames.setdefault(view.name, Frame())

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,10 +128,14 @@ def dashboard() -> Callable[..., object]:
 
     @asynccontextmanager
     async def opened(
-        log: str | bytes = b"", size: tuple[int, int] = (120, 36), judge: Judge | None = None, **options: object
+        log: str | bytes = b"",
+        size: tuple[int, int] = (120, 36),
+        judge: Judge | None = None,
+        others: Sequence[GivenFeed] = (),
+        **options: object,
     ) -> AsyncIterator[Screen]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
-        app = MilesApp(feed, **options)  # type: ignore[arg-type]
+        app = MilesApp(feed, *others, **options)  # type: ignore[arg-type]
         if judge is not None:
             app.session.run.judge = judge
         async with app.run_test(size=size) as pilot:
@@ -173,3 +177,9 @@ def blocks() -> list[bytes]:
 def fixed_judge() -> Callable[[dict[int, tuple[str, str]]], Judge]:
     """A judge that raises `{rollout: (condition, evidence)}` and nothing else."""
     return FixedJudge
+
+
+@pytest.fixture
+def given_feed() -> type[GivenFeed]:
+    """Another feed, for a second run."""
+    return GivenFeed

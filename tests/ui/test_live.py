@@ -50,7 +50,7 @@ def shows(values: dict[str, str]) -> Callable[[str], bool]:
 
     def check(text: str) -> bool:
         return all(
-            re.search(rf"^ *\S +{re.escape(name)} +{re.escape(value)} ", text, re.MULTILINE)
+            re.search(rf"^[ ▸>]*\S[ ▸>]+{re.escape(name)} +{re.escape(value)} ", text, re.MULTILINE)
             for name, value in values.items()
         )
 
@@ -235,3 +235,26 @@ def test_in_tmux_it_is_the_same(tmp_path: Path) -> None:
         wait(lambda text: "likely cause" in text)
     finally:
         subprocess.run([*socket, "kill-server"], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "colours", "ascii_only"),
+    [
+        ({"TERM": "dumb", "COLORTERM": ""}, False, True),
+        ({"TERM": "linux", "COLORTERM": ""}, True, True),
+        ({"TERM": "xterm", "COLORTERM": ""}, True, False),
+        ({"NO_COLOR": "1"}, False, False),
+        ({"LC_ALL": "C"}, True, True),
+    ],
+    ids=["dumb", "linux", "16 colours", "NO_COLOR", "no UTF-8"],
+)
+def test_poor_terminals_can_read_it(environment: dict[str, str], colours: bool, ascii_only: bool) -> None:
+    with Terminal([*PROGRAM, str(SAMPLE)], 80, 24, **environment) as terminal:
+        terminal.wait(shows(last_values(SAMPLE.read_bytes())))
+        terminal.wait(lambda text: "likely cause" in text)
+        cells = [cell for row in terminal.screen.buffer.values() for cell in row.values()]
+        assert ({cell.fg for cell in cells} != {"default"}) == colours
+        assert terminal.text.isascii() == ascii_only
+        assert ("! gap-jump" if ascii_only else "▲ gap-jump") in terminal.text
+        if "TERM" in environment:
+            assert not re.search(rb"\x1b\[[\d;]*[34]8;", terminal.raw), "more than 16 colours"

@@ -117,6 +117,13 @@ class MainScreen(Screen[None]):
         self._header = header_view(run)
         self.fill()
 
+    def turn_to(self, session: Session) -> None:
+        """Show another run."""
+        self.session, self.paused = session, False
+        self._sparks.reset()
+        self._take_all()
+        self.fill()
+
     def _take_all(self) -> None:
         run = self.session.run
         self._header, self._rows, self._alerts = (
@@ -177,7 +184,10 @@ class MainScreen(Screen[None]):
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
-        return Surroundings(self.session.name, tuple(urgent), tuple(notes))
+        sessions = self.app_.sessions
+        place = f" ({sessions.index(self.session) + 1} of {len(sessions)})" if len(sessions) > 1 else ""
+        urgent += self.app_.elsewhere()
+        return Surroundings(self.session.name + place, tuple(urgent), tuple(notes))
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
