@@ -41,7 +41,7 @@ _PAIR = (
     + _FEW
     + rb"(?:[-+.0-9'\"\\\[{(<]|[A-Za-z_][\w.]*\(|[Nn](?:one|ull|a[Nn])\b|[Tt]rue\b|[Ff]alse\b|[Ii]nf)"
 )
-_FIRST_PAIR = re.compile(_PAIR)
+_FIRST_PAIR = re.compile(rb"\{'[\w/@.-]+': [-0-9]|" + _PAIR)  # the usual one first: it takes half the time
 # The same from the colon on, for text that is too rich in braces to look at each: a literal is what a
 # search can begin with quickly. The number before it may end with a colour.
 _NUMBERED_PAIR = re.compile(rb":(?<=[0-9m]:)(?= ?[{\x1b^\\\[])" + _FEW + rb" ?" + _FEW + rb"(?=(\{))" + _PAIR)

@@ -13,7 +13,7 @@ What is searched where for facts (searching every line for words would cost more
 - the gap before a record that looks like a restart: its number is not above the last of its kind from
   the same producer (process and logging file), or that producer was never heard before;
 - every line for the pause pattern, if one was given.
-The gap is kept as a copy of at most `GAP` bytes and a chunk for this.
+The gap is kept as a copy of at most `GAP` bytes for this.
 """
 
 from __future__ import annotations
@@ -44,8 +44,10 @@ class Reader:
         self._pause = re.compile(pause.pattern, pause.flags | re.MULTILINE) if pause else None
         self._torn: Torn | None = None
         self._searcher = Searcher()
-        self._gap = bytearray()  # complete lines since the last record
-        self._seen = 0  # bytes of it that were searched
+        # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer
+        # for good: to grow and free one with every record costs more than all the copying.
+        self._gap = bytearray(GAP)
+        self._held = self._seen = 0
         self._numbers: dict[tuple[str, Source, str], int] = {}
 
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
@@ -147,9 +149,7 @@ class Reader:
             items += self._search(data[since:start])
         items.append(record)
         self._searcher.launching = False
-        if self._gap:
-            self._gap.clear()
-        self._seen = 0
+        self._held = self._seen = 0
         return stop + 1
 
     def _is_new_start(self, record: Record) -> bool:
@@ -173,15 +173,19 @@ class Reader:
             return
         if self._pause is not None:
             items += self._pauses(data, since, end)
-        self._gap += data[since:end]
-        if len(self._gap) > GAP:
-            items += self._search(b"", passing=True)
-            self._gap.clear()
-            self._seen = 0
+        size = end - since
+        if self._held + size > GAP:
+            items += self._search(data[since:end] if size > GAP else b"", passing=True)
+            self._held = self._seen = 0
+            if size > GAP:
+                return
+        with memoryview(data) as view:
+            self._gap[self._held : self._held + size] = view[since:end]
+        self._held += size
 
     def _search(self, more: Buffer, *, passing: bool = False) -> list[Fact]:
-        text = bytes(self._gap[self._seen :]) + more
-        self._seen = len(self._gap)
+        text = bytes(self._gap[self._seen : self._held]) + more
+        self._seen = self._held
         return self._searcher.search(text, passing=passing) if text else []
 
     def _pauses(self, data: Buffer, start: int, end: int) -> list[Fact]:
