@@ -160,12 +160,10 @@ def _ray(prefix: bytes) -> Source:
 
 def records_in(line: bytes | bytearray) -> Parsed:
     """Every metric record of one line, whatever stands around it."""
-    text = clean(line)
+    text, time = clean(line), None
     wrapped = unwrap(text)
     if wrapped is not None:
         text, time = wrapped
-    else:
-        time = None
     parsed = Parsed()
     quotes = _Quotes(text)
     begin, at, tries = 0, 0, 0
@@ -184,23 +182,18 @@ def records_in(line: bytes | bytearray) -> Parsed:
             begin = fresh.start() if fresh else len(text)
         else:
             metrics, end = found
-            before = text[begin : head.start()]
             if _counts(head[1], metrics, strong=strong) and (strong or _ends_well(text, end)):
-                stamp = time_of(before)
-                parsed.records.append(
-                    Record(
-                        head[1],
-                        int(head[2]),
-                        metrics,
-                        time if stamp is None else stamp,
-                        source_of(before),
-                        logger_of(before),
-                    )
-                )
+                parsed.records.append(_record(head, metrics, text[begin : head.start()], time))
             begin = end
         at = max(at, begin)
         quotes.restart(begin)
     return parsed
+
+
+def _record(head: re.Match[str], metrics: Metrics, before: str, time: float | None) -> Record:
+    """`time` is a transport's, for a line that has no stamp of its own in the text `before` its kind."""
+    own = time_of(before)
+    return Record(head[1], int(head[2]), metrics, time if own is None else own, source_of(before), logger_of(before))
 
 
 def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | Torn:
