@@ -53,6 +53,7 @@ class Fit:
 
 SHARE, SHARE_SD = 0.8, 0.3  # decoding dominates a rollout; the fixed part is prefill, waking up, the reward function
 RHO, RHO_WEIGHT = 0.7, 12.0  # a guess too high only makes the test slower, one too low makes it cry wolf
+CAUTION = 0.9  # deviations of its own error by which `rho` is taken too high
 LEAST_NOISE = 0.004  # of log(seconds): below half a per cent a person does not care
 
 
@@ -132,13 +133,15 @@ def _correlate(now: Fit, rest: list[float], norm: TimeNorm | None, weight: float
     raw = sum([a * b for a, b in zip(held, held[1:], strict=False)]) / below
     raw += (1 + 3 * max(raw, 0.0)) / n
     prior, count = (norm.rho, weight) if norm else (RHO, RHO_WEIGHT)
-    now.rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)
+    rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)
+    now.rho = min(rho + CAUTION * math.sqrt((1.0 - rho * rho) / (n + count)), 0.95)
 
 
 class TimeLaw:
     """The law over a run: rollouts in, the rest after the length out. Warm-up and pauses are left to the caller."""
 
     KEPT = 96  # rollouts
+    MOST_HELD = 12  # newest rollouts that the fit never sees: a slow fault must not become the law
 
     def __init__(self, least: int, hold: int, norm: TimeNorm | None):
         self.least, self.hold, self.norm = least, hold, norm
@@ -157,7 +160,8 @@ class TimeLaw:
         """Take a rollout in and refit when it is time: every rollout at first, every fourth later."""
         self.points.append((length, seconds))
         self._due -= 1
-        old = len(self.points) - self.hold
+        size = len(self.points)
+        old = size - min(max(size // 4, self.hold), self.MOST_HELD)
         if self._due > 0 or old < (12 if self.norm else self.least):
             return
         self._due = 1 if len(self.points) < 32 else 4

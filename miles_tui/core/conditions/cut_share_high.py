@@ -21,7 +21,7 @@ CONDITION = Condition(
     first_check="Read a few cut answers. Sensible text: a higher limit. Repetition: the reward function, and when it "
     "began.",
     rule="More than half of the answers are cut in two rollouts in a row and the share is not on its way down; or the "
-    "share has risen steadily over the last 12 rollouts to more than a quarter, and the reward has not.",
+    "share has risen steadily over the last 12 rollouts to more than a third, and the reward has not.",
 )
 
 
@@ -31,7 +31,7 @@ class CutShareHigh(LatchedRule):
     MOST = 0.5
     STAYS = 2  # rollouts in a row
     WINDOW = 12  # rollouts of the trend
-    RISEN = 0.25
+    RISEN = 0.35
     AT_START = 8  # rollouts: a run that begins with most answers cut is given these to get away from it
     condition = CONDITION
     stages = (Stage.SAMPLED,)

@@ -9,7 +9,7 @@ from miles_tui.core.baseline import Baseline, Norm, tail_mean
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.rollouts import Rollout
-from miles_tui.core.stats import RAMP, STEP, Match, best_match, clip, threshold
+from miles_tui.core.stats import RAMP, STEP, Match, best_match, clip, median, step_noise, threshold
 from miles_tui.core.numbers import number
 
 CONDITION = Condition(
@@ -37,6 +37,7 @@ class GapJump(LatchedRule):
     BASE = 4.3  # score
     LONGEST = 32  # rollouts that a climb is looked for
     JUMP, CLIMB = 0.08, 0.25  # least rise worth a person's time, as a share of the level
+    WELL_ABOVE = 1.5  # times the run's first level: a climb this slow has become the baseline itself by then
     NOTHING = 1e-6  # nats: the rounding of a log probability in float32
     HIGH, FAR = 1.0, 4.0  # deviations above the center: from HIGH a rollout is high, three beyond FAR need no test
 
@@ -47,6 +48,7 @@ class GapJump(LatchedRule):
         self.baseline = Baseline(self.LEAST, hold=4, norm=norm, floor=0.004, absolute=self.NOTHING)
         self.last: deque[float] = deque(maxlen=5)
         self.level = self.scale = self.worst = 0.0  # of the alert that is on
+        self.firsts: list[float] = []  # the first `LEAST` values, where no profile knows the level
 
     def _reads(self, rollout: Rollout) -> float | None:
         value = rollout.values.get("gap")
@@ -56,6 +58,8 @@ class GapJump(LatchedRule):
         base = self.baseline
         self.last.append(value)
         base.add(value)
+        if base.norm is None and len(self.firsts) < self.LEAST:
+            self.firsts.append(value)
         if not base.ready:
             return Reading(State.LEARNING, count=base.count, of=base.least)
         high = self._in_a_row(self.HIGH)
@@ -77,6 +81,10 @@ class GapJump(LatchedRule):
         far = self._in_a_row(self.FAR)
         if far >= self.STAYS and tail_mean(self.last, far) - base.center > self.JUMP * abs(base.center):
             return Match(self.FAR, far), base.center
+        first = norm.center if norm else median(self.firsts)
+        noise = max(step_noise(list(base.values)), base.absolute)
+        if min(list(self.last)[-self.STAYS :]) > max(self.WELL_ABOVE * first, first + 6 * noise):
+            return Match(0.0, self.STAYS), first
         residuals, trust = base.residuals(-3.0, 3.0), 8.0 + weight
         for shape, least in ((STEP, self.JUMP), (RAMP, self.CLIMB)):
             match = best_match(
@@ -118,4 +126,5 @@ class GapJump(LatchedRule):
         """See `Rule.rebase`."""
         super().rebase()
         self.baseline.rebase()
+        self.firsts.clear()
         self.last.clear()

@@ -9,7 +9,7 @@ from miles_tui.core.baseline import Baseline, Norm, tail_mean
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.rollouts import Rollout
-from miles_tui.core.stats import RAMP, Match, best_match, clip, threshold
+from miles_tui.core.stats import RAMP, Match, best_match, clip, median, threshold
 from miles_tui.core.numbers import number
 
 CONDITION = Condition(
@@ -34,7 +34,7 @@ class GradNormGrowth(LatchedRule):
     """
 
     LEAST = 7  # values
-    BASE = 4.0  # score
+    BASE = 3.75  # score: one false alarm in some 10,000 rollouts over all families that were tried
     SHORTEST, LONGEST = 4, 40  # rollouts of growth: "step after step" is at least four
     FAR = 3.5  # deviations
     RISE = math.log(1.25)  # least rise of the newest values worth a person's time
@@ -42,6 +42,7 @@ class GradNormGrowth(LatchedRule):
     HELD = 2.0  # deviations that a high value counts for at most
 
     condition = CONDITION
+    need = 2  # medians of five in a row
 
     def __init__(self, norm: Norm | None = None):
         super().__init__()
@@ -70,7 +71,7 @@ class GradNormGrowth(LatchedRule):
             length, self.level = match.length, base.center + match.before * base.scale
         else:
             return Reading(State.OK)
-        self.worst = tail_mean(self.last, 5)
+        self.worst = median(list(self.last)[-5:])
         base.forget_last(length)
         return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
 
@@ -112,9 +113,11 @@ class GradNormGrowth(LatchedRule):
 
     def _eases(self, rollout: Rollout, value: float) -> bool:
         self.last.append(value)
-        now = tail_mean(self.last, 5)
+        now = median(list(self.last)[-5:])
         self.worst = max(self.worst, now)
-        return now <= self.level + max(0.5 * self.baseline.scale, (self.worst - self.level) / 3)
+        scale = self.baseline.scale
+        # near the level after a small rise, halfway after a large one: both take about five rollouts of a repaired run
+        return now <= self.level + max(0.5 * scale, 0.4 * (self.worst - self.level) - 0.6 * scale)
 
     def restarted(self) -> None:
         """See `Rule.restarted`."""

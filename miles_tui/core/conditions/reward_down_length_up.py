@@ -68,6 +68,14 @@ class Track:
                 self.noise = math.sqrt((n * own * own + weight * scale * scale) / (n + weight))
         self.noise = max(self.noise, 1e-3 * abs(mean(list(self.values)[-5:])), 1e-9)
 
+    def restart(self, keep: int) -> None:
+        """Begin anew with the last `keep` values: the levels from before were chosen for being extreme.
+
+        The noise stands until there are twelve values again.
+        """
+        self.values = deque(list(self.values)[-keep:], maxlen=self.KEPT)
+        self.norm, self._due = None, 12
+
     def tail(self, count: int = 5) -> float:
         """The mean of the newest `count` values."""
         return mean(list(self.values)[-count:])
@@ -77,15 +85,15 @@ class RewardDownLengthUp(LatchedRule):
     """A kink at the same rollout in both signals: an intersection-union test of two ramps.
 
     The null is a learning curve, not a flat line: the reward before the kink may have risen, so its level there is at least
-    the mean of the 8, 16 or 32 values before, whichever tells most (each is a valid bound for a rising curve). The same
+    the mean of the 4, 8, 16 or 32 values before, whichever tells most (each is a valid bound for a rising curve). The same
     holds for a length that fell; one that rose is expected to go on rising at the lower end of its slope. Each score must reach `EACH`
     and both together `BOTH` (the root of the sum of their squares).
     """
 
     LEAST = 9  # rollouts: four for a level, five for the means
-    EACH, BOTH = 2.6, 5.2
+    EACH, BOTH = 2.1, 4.8
     LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
-    BEFORE = (8, 16, 32)  # rollouts that make a level
+    BEFORE = (4, 8, 16, 32)  # rollouts that make a level
 
     condition = CONDITION
     stages = (Stage.SAMPLED,)
@@ -119,12 +127,13 @@ class RewardDownLengthUp(LatchedRule):
     def _look(self) -> Turn | None:
         rewards, lengths = list(self.reward.values), list(self.tokens.values)
         # nine of ten healthy rollouts end here: the reward now is not below, or the length not above, any older level
-        fall, rise = self.reward.noise, self.tokens.noise
-        levels = [(mean(rewards[-5 - m : -5]), mean(lengths[-5 - m : -5])) for m in (4, 8, 16) if len(rewards) >= 5 + m]
-        if levels and self.reward.norm is None:
-            if not any(self.reward.tail() < r - 0.5 * fall for r, _ in levels):
+        ends = [e for e in (5, 9, 13, 21, 29) if len(rewards) >= e + 4]
+        if ends and self.reward.norm is None:
+            highest = max(mean(rewards[-e - 8 : -e]) for e in ends)
+            lowest = min(mean(lengths[-e - 8 : -e]) for e in ends)
+            if self.reward.tail() > highest - 0.5 * self.reward.noise:
                 return None
-            if not any(self.tokens.tail() > t + 0.5 * rise for _, t in levels):
+            if self.tokens.tail() < lowest + 0.5 * self.tokens.noise:
                 return None
         best: Turn | None = None
         for k in self.LENGTHS:
@@ -181,7 +190,7 @@ class RewardDownLengthUp(LatchedRule):
         middle = (n - 1) / 2
         squares = n * (n * n - 1) / 12
         slope = sum([(i - middle) * v for i, v in enumerate(part)]) / squares
-        return max(slope - noise / math.sqrt(squares), 0.0)
+        return max(slope - -1.0 * noise / math.sqrt(squares), 0.0)
 
     def _evidence(self, since: int) -> str:
         return (
@@ -197,6 +206,10 @@ class RewardDownLengthUp(LatchedRule):
         back = reward >= (self.turn.reward + self.worst[0]) / 2
         short = tokens <= (self.turn.tokens + self.worst[1]) / 2
         return back or short
+
+    def _over(self) -> None:
+        for track in (self.reward, self.tokens):
+            track.restart(self.need)
 
     def rebase(self) -> None:
         """See `Rule.rebase`."""

@@ -36,9 +36,12 @@ class RolloutSlowdown(LatchedRule):
 
     LEAST = 8  # rollouts after the warm-up
     WARM_UP = 2  # rollouts of an attempt: compiling, cold caches
-    BASE = 4.3  # score
+    BASE = 3.75  # score
     SHORTEST, LONGEST = 4, 40
     FAR = 4.5  # deviations of the rest: one such rollout is a pause, not a trend
+    HELD = 3.0  # deviations that one rollout counts for at most
+    SWINGS = 2.75  # deviations of the rest itself that the newest three must be above the law
+    NEW_GROUND = 1.3  # times the longest rollouts known: the law does not reach that far, so it is learned, not judged
     RISE = 0.04  # least rise of log(seconds) worth a person's time
 
     condition = CONDITION
@@ -49,6 +52,7 @@ class RolloutSlowdown(LatchedRule):
         self.law = TimeLaw(self.LEAST, hold=5, norm=norm)
         self.last: deque[float] = deque(maxlen=5)  # the newest rests
         self.doubt: tuple[float, float] | None = None  # a far rollout that the next one must confirm
+        self.fresh: list[tuple[float, float]] = []  # rollouts of a length that the law does not know
         self.worst = 0.0
 
     def _reads(self, rollout: Rollout) -> float | None:
@@ -64,6 +68,10 @@ class RolloutSlowdown(LatchedRule):
         if law.fit is None:
             law.add(length, value)
             return Reading(State.LEARNING, count=min(len(law.points), self.LEAST), of=self.LEAST + law.hold)
+        if self._on_new_ground(length, value):
+            return (
+                self.standing if law.fit else Reading(State.LEARNING, count=len(law.points), of=self.LEAST + law.hold)
+            )
         if self._is_far(law.rest(length, value)) and self.doubt is None:
             self.doubt = (length, value)
             return self.standing
@@ -82,6 +90,21 @@ class RolloutSlowdown(LatchedRule):
         law.forget_last(match.length)
         return Reading(State.FIRING, evidence)
 
+    def _on_new_ground(self, length: float, seconds: float) -> bool:
+        """Whether the length is beyond what the law reaches; five such rollouts in a row begin another law."""
+        law = self.law
+        if not law.points or length <= self.NEW_GROUND * max(p[0] for p in law.points):
+            self.fresh.clear()
+            return False
+        self.fresh.append((length, seconds))
+        if len(self.fresh) >= 5:
+            law.rebase()
+            for point in self.fresh:
+                law.add(*point)
+            self.fresh.clear()
+            self.last.clear()
+        return True
+
     def _is_far(self, rest: float) -> bool:
         fit = self.law.fit
         assert fit is not None
@@ -91,11 +114,12 @@ class RolloutSlowdown(LatchedRule):
     def _match(self) -> Match | None:
         law, fit, norm = self.law, self.law.fit, self.law.norm
         assert fit is not None
-        if tail_mean(self.last, 3) < max(self.RISE, 2.0 * fit.noise):
+        usual = fit.noise / math.sqrt(1.0 - fit.rho * fit.rho)  # how far the rest swings by itself
+        if tail_mean(self.last, 3) < max(self.RISE, self.SWINGS * usual):
             return None
         rests = [law.rest(*point) for point in law.points]
         rho, noise = fit.rho, fit.noise
-        white = [clip((b - rho * a) / noise, -2.5, 2.5) for a, b in zip(rests, rests[1:], strict=False)]
+        white = [clip((b - rho * a) / noise, -2.5, self.HELD) for a, b in zip(rests, rests[1:], strict=False)]
         if norm:  # the first rollout has no neighbour: its own rest, in units of the stationary deviation
             white.insert(0, clip(rests[0] * math.sqrt(1 - rho * rho) / noise, -2.5, 2.5))
         shape = Shape(rho, 1.0 - rho)
