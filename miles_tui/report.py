@@ -102,10 +102,13 @@ class Report(BaseModel):
         return "\n".join(lines)
 
 
-def read_log(log: Log, judge: Judge) -> RunState:
-    """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog."""
+def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False) -> RunState:
+    """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog.
+
+    Metrics that are no signals are kept only with `keep_metrics`: a fifth of the time.
+    """
     pause = judge.profile.pause_pattern if judge.profile else None
-    reader, run = Reader(pause=pause), RunState(judge)
+    reader, run = Reader(pause=pause), RunState(judge, keep_metrics=keep_metrics)
     for chunk in read_all(log):
         run.feed(reader.feed(chunk))
     run.feed(reader.finish())

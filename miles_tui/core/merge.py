@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.records import Record, Source
 from miles_tui.core.rollouts import Rollout, Stage
-from miles_tui.core.signals import BY_LOG_NAME, Signal
+from miles_tui.core.signals import SIGNALS
 
 TRAIN_SIDE = frozenset(
     f"perf/{name}_time" for name in ("train", "step", "train_wait", "actor_train", "log_probs", "total_train")
 )
+_NAMESPACED = tuple(f"/{name}" for name in TRAIN_SIDE)
+# log name -> (signal, place of that name in `Signal.log_names`)
+_PLACES = {name: (s.name, place) for s in SIGNALS for place, name in enumerate(s.log_names)}
+MOST_NAMES = 4096  # namespaced names whose meaning is remembered
 # How many rollouts may be open at once: async runs have two or three, a log without closing lines as
 # many as it likes.
 MOST_OPEN = 8
@@ -31,7 +35,7 @@ def is_update(kind: str) -> bool:
 def is_train_side(record: Record) -> bool:
     """Whether the trainer printed this record (the rollout side prints its own `perf` lines)."""
     if record.kind == "perf":
-        return not TRAIN_SIDE.isdisjoint(name.removeprefix(prefix_of(name)) for name in record.metrics)
+        return not TRAIN_SIDE.isdisjoint(record.metrics) or any(n.endswith(_NAMESPACED) for n in record.metrics)
     return record.kind == "rollout" or is_update(record.kind)
 
 
@@ -85,7 +89,9 @@ class Merger:
         self._open: dict[int, Open] = {}
         self._training: int | None = None  # the trainer's last `rollout N`
         self._critics: set[Source] = set()
-        self._namespace: str | None = None
+        self.names: dict[str, str] = {}  # signal -> the log name that it came from last
+        self._namespace = ""
+        self._meanings: dict[str, tuple[str, int] | None] = {}
         self._guessed = -1  # the highest rollout number taken from an update number without knowing k
         self._updates_logged = False
 
@@ -112,11 +118,11 @@ class Merger:
             return max(at + 1, record.number // (self.planned or 1))  # its `rollout` line was lost
         return at
 
-    def take(self, record: Record) -> Merged:
-        """Put a record of the current attempt in its place."""
+    def take(self, record: Record, train_side: bool) -> Merged:
+        """Put a record of the current attempt in its place; `train_side` as `is_train_side` says."""
         number = self.rollout_of(record)
         ready: list[tuple[Stage, Rollout]] = []
-        forget = self._correct_guess(record, number)
+        forget = self._correct_guess(record, number, train_side)
         if record.kind == "rollout":
             ready = self._begin_training(number)
         critic = self._is_critic(record)
@@ -124,7 +130,7 @@ class Merger:
         signals = {} if critic else self._signals(entry, record)
         metrics = self._metrics(entry, record, critic)
         entry.rollout.planned_updates = self.planned
-        ready += self._advance(entry, record, critic)
+        ready += self._advance(entry, record, critic, train_side)
         return Merged(entry.rollout, signals, metrics, ready, forget)
 
     def close_all(self) -> list[tuple[Stage, Rollout]]:
@@ -148,13 +154,13 @@ class Merger:
             return True
         return record.kind == "step" and record.source in self._critics
 
-    def _correct_guess(self, record: Record, number: int) -> int | None:
+    def _correct_guess(self, record: Record, number: int, train_side: bool) -> int | None:
         """Without k an update's number is taken as its rollout's; a lower `rollout N` shows that it was not."""
         if is_update(record.kind):
             if self._training is None and self.planned is None:
                 self._guessed = max(self._guessed, number)
             return None
-        if record.kind == "eval" or not is_train_side(record) or self._guessed <= number:
+        if self._guessed <= number or record.kind == "eval" or not train_side:
             return None
         self._guessed = -1
         for wrong in [n for n in self._open if n > number]:
@@ -178,34 +184,35 @@ class Merger:
     def _signals(self, entry: Open, record: Record) -> dict[str, float]:
         """The signals that this record sets. A name earlier in `Signal.log_names` beats a later one."""
         out: dict[str, float] = {}
+        if record.kind == "eval":
+            return out
         for name, value in record.metrics.items():
-            signal = self._signal_of(name)
-            if signal is None or (record.kind == "eval"):
+            known = _PLACES.get(name) or (self._namespaced(name) if name.count("/") > 1 else None)
+            if known is None:
                 continue
-            place = signal.log_names.index(self._bare(name))
-            if place > entry.rank_of.get(signal.name, place):
+            signal, place = known
+            if place > entry.rank_of.get(signal, place):
                 continue
-            entry.rank_of[signal.name] = place
-            out[signal.name] = float(value)
+            entry.rank_of[signal] = place
+            self.names[signal] = name
+            out[signal] = float(value)
         if record.kind == "step" and out:
             out = {name: self._mean_with(entry, record, name, value) for name, value in out.items()}
         entry.rollout.values.update(out)
         return out
 
-    def _signal_of(self, name: str) -> Signal | None:
-        found = BY_LOG_NAME.get(name)
-        if found is not None or name.count("/") < 2:
-            return found
+    def _namespaced(self, name: str) -> tuple[str, int] | None:
+        """The signal of `alpha/train/grad_norm`, where alpha is the first of several models in one run."""
+        if name in self._meanings:
+            return self._meanings[name]
         prefix = prefix_of(name)
-        found = BY_LOG_NAME.get(name.removeprefix(prefix)) if prefix else None
-        if found is None:
-            return None
-        if self._namespace is None:
-            self._namespace = prefix  # of several models in one run the first one is the run's
-        return found if prefix == self._namespace else None
-
-    def _bare(self, name: str) -> str:
-        return name if name in BY_LOG_NAME else name.removeprefix(prefix_of(name))
+        known = _PLACES.get(name.removeprefix(prefix)) if prefix else None
+        if known is not None:
+            self._namespace = self._namespace or prefix
+            known = known if prefix == self._namespace else None
+        if len(self._meanings) < MOST_NAMES:
+            self._meanings[name] = known
+        return known
 
     def _mean_with(self, entry: Open, record: Record, signal: str, value: float) -> float:
         """The mean of a signal over the updates of the rollout, this one included."""
@@ -239,11 +246,11 @@ class Merger:
 
     # -- stages ----------------------------------------------------------------------------
 
-    def _advance(self, entry: Open, record: Record, critic: bool) -> list[tuple[Stage, Rollout]]:
+    def _advance(self, entry: Open, record: Record, critic: bool, train_side: bool) -> list[tuple[Stage, Rollout]]:
         number = entry.rollout.number
         if record.kind == "eval" or critic:
             return self._overflow()
-        if record.kind == "perf" and is_train_side(record):
+        if record.kind == "perf" and train_side:
             # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
             entry.over = bool(entry.by_update)
             if entry.over and self._training == number:
@@ -281,7 +288,8 @@ class Merger:
                 ready.append((Stage.TRAINED, entry.rollout))
         # Rollouts that are over stay until newer ones push them out: the trainer's `perf` line may
         # follow, and a retried rollout is printed again.
-        for number in sorted(self._open)[: max(0, len(self._open) - MOST_OPEN)]:
-            if self._open[number].trained:
-                del self._open[number]
+        if len(self._open) > MOST_OPEN:
+            for number in sorted(self._open)[:-MOST_OPEN]:
+                if self._open[number].trained:
+                    del self._open[number]
         return ready

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.conditions.base import Severity, State
-from miles_tui.core.conditions.stalled import is_stalled, stalled_evidence
+from miles_tui.core.conditions.stalled import is_stalled, stall_after, stalled_evidence
 from miles_tui.core.judge import Judge
 from miles_tui.core.merge import Merged, Merger, is_train_side
 from miles_tui.core.pace import Pace
@@ -23,8 +23,9 @@ from miles_tui.core.records import Fact, FactKind, Item, Record
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.series import PAUSED, Series
 from miles_tui.core.signals import SIGNALS
+from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
+from miles_tui.core.trouble import is_fatal, says_more, was_the_end
 
-CRASH_SILENCE = 60.0  # seconds without a record after a traceback until it is called a crash
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
 LEAST_GROWTH = 60.0  # seconds between the last record and the newest line that show that the file still grows
 
@@ -46,18 +47,27 @@ class RunState:
     """Series, phase, attempts and alerts of one run.
 
     `window` is how many rollouts a mean covers (5 or more), `capacity` how many values a signal
-    keeps, `most_metrics` how many distinct metrics are kept at all (a log can invent millions).
+    keeps, `most_metrics` how many distinct metrics are kept at all (a log can invent millions); without
+    `keep_metrics` only the signals are.
     """
 
-    def __init__(self, judge: Judge, *, window: int = 5, capacity: int = 4096, most_metrics: int = 1000) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        window: int = 5,
+        capacity: int = 4096,
+        most_metrics: int = 1000,
+        keep_metrics: bool = True,
+    ) -> None:
         self.judge = judge
+        self.keep_metrics = keep_metrics
         self.window = max(5, window)
         self.capacity = capacity
         self.most_metrics = most_metrics
         self.signals: dict[str, Series] = {s.name: Series(capacity) for s in SIGNALS}
         self.metrics: dict[str, Series] = {}
         self.metrics_left_out = 0
-        self.log_names: dict[str, str] = {}
         self.args: dict[str, str] = {}
         self.phase = Phase()
         self.pace = Pace()
@@ -68,6 +78,7 @@ class RunState:
         self._attempts = Attempts()
         self._trouble: Fact | None = None
         self._paused = False
+        self._stalled = False
         self._heard: float | None = None  # arrival of the newest record, the caller's clock
         self._alerts_before: object = None
 
@@ -83,6 +94,11 @@ class RunState:
         """Alerts above a notice that are not resolved, worst first."""
         open_ = [a for a in self.alerts if a.state is not AlertState.RESOLVED and a.severity is not Severity.NOTICE]
         return sorted(open_, key=lambda a: a.severity is not Severity.CRITICAL)
+
+    @property
+    def log_names(self) -> dict[str, str]:
+        """signal -> the log name that it came from."""
+        return self._merger.names
 
     @property
     def updates_per_rollout(self) -> int | None:
@@ -138,7 +154,7 @@ class RunState:
         """The log is at its end and nobody writes to it: what stands there is all there is."""
         change = Change(header=True)
         self._judge(self._merger.close_all())
-        if self._trouble is not None and not self.ended:
+        if self._trouble is not None and not self.ended and was_the_end(self._trouble, self.pace.clock):
             self._crash()
         self._check_stalled(self.pace.clock)
         self._note_alerts(change)
@@ -152,7 +168,8 @@ class RunState:
         if self._heard is None or self.ended:
             return change
         silence = now - self._heard
-        if self._trouble is not None and silence >= CRASH_SILENCE:
+        wait = CRASH_SILENCE if self._trouble and is_fatal(self._trouble) else stall_after(self.pace.usual)
+        if self._trouble is not None and silence >= wait:
             self._crash()
             change.header = True
         elif self.pace.last is not None:
@@ -172,7 +189,7 @@ class RunState:
             self._restart(record)
         self._end_silence(record)
         self.records += 1
-        merged = self._merger.take(record)
+        merged = self._merger.take(record, train_side)
         if merged.forget_from is not None:
             for series in (*self.signals.values(), *self.metrics.values()):
                 series.forget_from(merged.forget_from)
@@ -193,8 +210,8 @@ class RunState:
         for name, value in merged.signals.items():
             self.signals[name].set(number, value, flags)
             change.signals.add(name)
-        if merged.signals:
-            self._name_signals(record, merged)
+        if not self.keep_metrics:
+            return
         for name, value in merged.metrics.items():
             series = self.metrics.get(name)
             if series is None:
@@ -205,13 +222,6 @@ class RunState:
                 series.attempt = self.attempt
             series.set(number, value, flags)
             change.metrics = True
-
-    def _name_signals(self, record: Record, merged: Merged) -> None:
-        for signal in SIGNALS:
-            if signal.name in merged.signals:
-                found = next((n for n in signal.log_names if n in record.metrics), None)
-                suffixed = (n for n in record.metrics for known in signal.log_names if n.endswith(f"/{known}"))
-                self.log_names[signal.name] = found or next(suffixed, signal.log_names[0])
 
     def _judge(self, ready: list[tuple[Stage, Rollout]]) -> None:
         for stage, rollout in ready:
@@ -229,7 +239,7 @@ class RunState:
             self._crash()
         else:
             self._check_stalled(self.pace.clock)  # what the engines still said after the last record
-        self.judge.clear("stalled", at, record.time)
+        self._end_stall(at, record.time)
         before = self.pace.number
         self.attempt += 1
         self.ended = ""
@@ -252,7 +262,7 @@ class RunState:
             self.judge.clear("crashed", number, record.time)
         if record.time is not None and record.kind != "eval":
             self._check_stalled(record.time)
-        self.judge.clear("stalled", number, record.time)
+        self._end_stall(number, record.time)
 
     def _check_stalled(self, clock: float | None) -> None:
         last, usual = self.pace.last, self.pace.usual
@@ -262,6 +272,12 @@ class RunState:
             grows = self.pace.clock is not None and self.pace.clock - last > LEAST_GROWTH
             evidence = stalled_evidence(clock - last, usual, self.pace.said, self.phase.open_timer or "", grows)
             self.judge.raise_("stalled", self.pace.number, clock, evidence)
+            self._stalled = True
+
+    def _end_stall(self, number: int, time: float | None) -> None:
+        if self._stalled:
+            self._stalled = False
+            self.judge.clear("stalled", number, time)
 
     def _crash(self) -> None:
         trouble, self.ended = self._trouble, "crashed"
@@ -282,7 +298,8 @@ class RunState:
                 self._plan()
                 change.header = True
             case FactKind.TROUBLE:
-                if self.ended != "finished" and not self._is_weaker(fact):
+                better = self._trouble is None or says_more(fact, self._trouble)
+                if self.ended != "finished" and better:
                     self._trouble = fact
             case FactKind.JOB_FAILED:
                 if self.ended != "crashed":
@@ -301,11 +318,6 @@ class RunState:
                 self._paused = True
             case _:
                 change.header |= self.phase.see_fact(fact)
-
-    def _is_weaker(self, fact: Fact) -> bool:
-        """A worker's traceback does not hide the driver's own last word."""
-        driver = self._trouble is not None and self._trouble.data.get("driver") == "1"
-        return driver and fact.data.get("driver") != "1"
 
     def _plan(self) -> None:
         """k from the printed arguments, until the lines themselves have told it."""

@@ -42,11 +42,15 @@ class Extent:
 
     def add(self, value: float) -> None:
         self.count += 1
-        if not math.isfinite(value):
+        if value - value != 0.0:  # NaN or infinite
             return
-        self.low, self.high = min(self.low, value), max(self.high, value)
-        if not math.isnan(self.last):
-            self.swing = max(self.swing, abs(value - self.last))
+        if value < self.low:
+            self.low = value
+        if value > self.high:
+            self.high = value
+        step = abs(value - self.last)
+        if step > self.swing:  # never so for the first value, where it is NaN
+            self.swing = step
         self.last = value
 
 
@@ -68,8 +72,8 @@ class Series:
         self.attempt = 1
         self._begin = 0  # where the current attempt begins in the columns
         self._old = Extent()  # of values that were trimmed
-        self._extent = Extent()  # of all but the newest: the newest may still be replaced
-        self._folded = 0  # how many leading entries of the columns `_extent` holds
+        self._extent = Extent()  # of those and the first `_folded` of the columns, never of the newest: it may change
+        self._folded = 0
 
     def __len__(self) -> int:
         return len(self.x)
@@ -114,7 +118,8 @@ class Series:
 
     @property
     def extent(self) -> Extent:
-        """Count, minimum, maximum and swing of all live values."""
+        """Count, minimum, maximum and swing of all live values; O(1) where it is asked after every value."""
+        self._fold(len(self.x) - 1)
         whole = Extent(self._extent.count, self._extent.low, self._extent.high, self._extent.swing, self._extent.last)
         for i in range(self._folded, len(self.x)):
             if not self.flags[i] & DEAD:
@@ -162,11 +167,13 @@ class Series:
                 out.append((x, sum(recent) / window))
         return out
 
-    def _append(self, rollout: int, value: float, flags: int) -> None:
-        for i in range(self._folded, len(self.x)):
+    def _fold(self, end: int) -> None:
+        for i in range(self._folded, end):
             if not self.flags[i] & DEAD:
                 self._extent.add(self.y[i])
-        self._folded = len(self.x)
+            self._folded = i + 1
+
+    def _append(self, rollout: int, value: float, flags: int) -> None:
         self.x.append(rollout)
         self.y.append(value)
         self.flags.append(flags)
@@ -175,6 +182,7 @@ class Series:
             self._trim(len(self.x) - self.capacity)
 
     def _trim(self, count: int) -> None:
+        self._fold(count)
         for i in range(count):
             if not self.flags[i] & DEAD:
                 self._old.add(self.y[i])
@@ -187,7 +195,3 @@ class Series:
         old = self._old
         self._extent = Extent(old.count, old.low, old.high, old.swing, old.last)
         self._folded = 0
-        for i in range(len(self.x) - 1):
-            if not self.flags[i] & DEAD:
-                self._extent.add(self.y[i])
-            self._folded = i + 1

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from miles_tui.core.merge import MOST_OPEN, Merger, is_train_side
+from miles_tui.core.merge import MOST_OPEN, Merged, Merger, is_train_side
 from miles_tui.core.records import Record, Source
 from miles_tui.core.rollouts import Stage
 
@@ -27,14 +27,18 @@ def trained(n: int) -> Record:
     return Record("perf", n, {"perf/train_time": 5.0, "perf/step_time": 6.0}, source=TRAINER)
 
 
+def take(merger: Merger, record: Record) -> Merged:
+    return merger.take(record, is_train_side(record))
+
+
 def stages(merger: Merger, *records: Record) -> list[tuple[str, int]]:
-    return [(stage.name, r.number) for record in records for stage, r in merger.take(record).ready]
+    return [(stage.name, r.number) for record in records for stage, r in take(merger, record).ready]
 
 
 def test_the_two_perf_lines_of_a_rollout_merge() -> None:
     merger = Merger()
     for record in (sampled(0), scored(0), step(0), trained(0)):
-        rollout = merger.take(record).rollout
+        rollout = take(merger, record).rollout
     assert {"perf/rollout_time", "perf/train_time", "rollout/raw_reward", "train/grad_norm"} <= set(rollout.metrics)
     assert rollout.number == 0
 
@@ -48,23 +52,23 @@ def test_each_rollout_reaches_each_stage_once() -> None:
 
 def test_the_manual_name_beats_a_sibling_whichever_comes_first() -> None:
     merger = Merger()
-    assert merger.take(sampled(0)).signals["answer length"] == 10.5
-    assert merger.take(scored(0)).signals["answer length"] == 10.0
-    merger.take(sampled(0))
-    assert merger.take(sampled(0)).rollout.values["answer length"] == 10.0
+    assert take(merger, sampled(0)).signals["answer length"] == 10.5
+    assert take(merger, scored(0)).signals["answer length"] == 10.0
+    take(merger, sampled(0))
+    assert take(merger, sampled(0)).rollout.values["answer length"] == 10.0
 
 
 def test_k_is_learned_from_the_lines_and_updates_are_averaged() -> None:
     merger = Merger()
     for record in (sampled(0), scored(0), step(0, 0.01), step(1, 0.03), trained(0)):
-        merged = merger.take(record)
+        merged = take(merger, record)
     assert merger.planned == 2
     assert merged.rollout.updates == 2
     assert merged.rollout.values["gap"] == 0.02
     assert merged.rollout.metrics["train/train_rollout_logprob_abs_diff"] == 0.02
     assert merged.rollout.first["train/train_rollout_logprob_abs_diff"] == 0.01
-    assert merger.take(scored(1)).rollout.number == 1
-    assert merger.take(step(2)).rollout.number == 1
+    assert take(merger, scored(1)).rollout.number == 1
+    assert take(merger, step(2)).rollout.number == 1
 
 
 def test_k_is_learned_without_train_side_perf_lines() -> None:
@@ -94,7 +98,7 @@ def test_a_critic_neither_sets_signals_nor_closes() -> None:
     critic = Record("critic-step", 0, {"train/critic-grad_norm": 4.0, "train/step": 0}, source=CRITIC)
     stages(merger, sampled(0), scored(0), critic)
     assert stages(merger, step(0, grad=1.0)) == [("TRAINED", 0)]
-    merged = merger.take(step(0, grad=4.5, source=CRITIC))
+    merged = take(merger, step(0, grad=4.5, source=CRITIC))
     assert merged.signals == {}
     assert merged.rollout.values["gradient norm"] == 1.0
     assert "train/critic-grad_norm" in merged.rollout.metrics
@@ -109,23 +113,23 @@ def test_a_failed_try_of_a_fault_tolerant_trainer_is_not_the_end_of_the_rollout(
 
 def test_a_guessed_rollout_number_is_taken_back() -> None:
     merger = Merger()
-    assert [merger.take(step(n)).rollout.number for n in (41, 42, 43)] == [41, 42, 43]
-    merged = merger.take(trained(10))
+    assert [take(merger, step(n)).rollout.number for n in (41, 42, 43)] == [41, 42, 43]
+    merged = take(merger, trained(10))
     assert merged.forget_from == 11
-    assert merger.take(scored(11)).rollout.number == 11
-    assert merger.take(step(44)).rollout.number == 11
+    assert take(merger, scored(11)).rollout.number == 11
+    assert take(merger, step(44)).rollout.number == 11
 
 
 def test_a_lost_rollout_line_does_not_glue_two_rollouts() -> None:
     merger = Merger()
     stages(merger, scored(0), step(0), trained(0), scored(1), step(1), trained(1))
-    assert merger.take(step(2)).rollout.number == 2
+    assert take(merger, step(2)).rollout.number == 2
 
 
 def test_namespaced_metrics_fill_the_signals_of_the_first_model_only() -> None:
     merger = Merger()
-    first = merger.take(Record("step", 0, {"alpha/train/grad_norm": 1.5}))
-    second = merger.take(Record("step", 0, {"beta/train/grad_norm": 7.0}))
+    first = take(merger, Record("step", 0, {"alpha/train/grad_norm": 1.5}))
+    second = take(merger, Record("step", 0, {"beta/train/grad_norm": 7.0}))
     assert first.signals == {"gradient norm": 1.5}
     assert second.signals == {}
     assert second.rollout.metrics == {"alpha/train/grad_norm": 1.5, "beta/train/grad_norm": 7.0}
@@ -134,7 +138,7 @@ def test_namespaced_metrics_fill_the_signals_of_the_first_model_only() -> None:
 def test_open_rollouts_are_bounded() -> None:
     merger = Merger()
     for n in range(0, 4000, 2):
-        merger.take(Record("multi_turn", n, {"multi_turn/x": 1.0}))
+        take(merger, Record("multi_turn", n, {"multi_turn/x": 1.0}))
     assert len(merger._open) <= MOST_OPEN + 1
 
 

@@ -9,8 +9,9 @@ from runs import SECONDS, args, healthy, raised, rollout, state
 
 from miles_tui.core.judge import Judge
 from miles_tui.core.records import Fact, FactKind, Item, Record
-from miles_tui.core.run import CRASH_SILENCE, RunState
+from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD
+from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
 
@@ -96,6 +97,26 @@ def test_the_drivers_last_word_stands_although_a_worker_talks_on() -> None:
     driver = Fact(FactKind.TROUBLE, "RayTaskError: boom", None, {"driver": "1"})
     worker = Fact(FactKind.TROUBLE, "ConnectionError: engine gone", None, {})
     assert "boom" in state([*healthy(8), driver, worker]).alerts[0].evidence
+
+
+def test_a_caught_error_of_a_worker_that_the_engines_outlive_is_no_crash() -> None:
+    caught = Fact(FactKind.TROUBLE, "httpx.ReadTimeout: trying again", 2600.0)
+    assert raised(state([*healthy(10), caught, Fact(FactKind.CLOCK, "", 2700.0)])) == []
+    assert [c for c, *_ in raised(state([*healthy(10), caught, Fact(FactKind.CLOCK, "", 2610.0)]))] == ["crashed"]
+    run = RunState(Judge())
+    run.feed([*healthy(10), caught], now=0.0)
+    assert not run.tick(400.0).alerts
+    assert run.tick(5 * SECONDS + 1).alerts
+    assert run.verdict() == "crashed"
+
+
+def test_the_cause_is_shown_and_not_its_wrapper() -> None:
+    wrapper = Fact(
+        FactKind.TROUBLE, "ray.exceptions.RayTaskError(OutOfMemoryError): ray::train()", None, {"driver": "1"}
+    )
+    cause = Fact(FactKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
+    for order in ((wrapper, cause), (cause, wrapper)):
+        assert "CUDA out of memory" in state([*healthy(8), *order]).alerts[0].evidence
 
 
 def test_live_a_traceback_is_a_crash_after_a_minute_of_silence() -> None:
