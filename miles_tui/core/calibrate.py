@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from miles_tui.core.conditions.rollout_slowdown import RolloutSlowdown
 from miles_tui.core.profile import Profile, SignalProfile, TimeProfile, Trend
@@ -54,7 +55,7 @@ def doubts(
     arguments: Sequence[Mapping[str, str]] = (),
     logs: Sequence[str] = (),
 ) -> list[str]:
-    """What speaks against a profile of these runs, a sentence each. `alerts` are each run's conditions above a notice."""
+    """What speaks against a profile of these runs, a sentence each. `alerts`: each run's conditions above a notice."""
     names = list(logs) or [f"run {i + 1}" for i in range(len(runs))]
     found = []
     if len(runs) < FEWEST_RUNS:
@@ -98,14 +99,14 @@ def _signal(name: str, series: list[list[float]]) -> SignalProfile | None:
     if not values:
         return None
     fives = [mean(run[i : i + 5]) for run in series for i in range(len(run) - 4)]
-    steps = [abs(b - a) for run in series for a, b in zip(run, run[1:], strict=False)]
+    steps = [abs(b - a) for run in series for a, b in pairwise(run)]
     logs = name == "gradient norm"
     unit = [[math.log(v) for v in run if v > 0] for run in series] if logs else series
     unit = [run for run in unit if len(run) >= START]
     level = noise = start = None
     weight = start_weight = 0.0
     if unit:
-        # flat signals scatter around their level; learning ones around a curve, which differences of neighbours see past
+        # flat signals scatter around a level, learning ones around a curve: differences of neighbours see past that
         curved = name in ("reward", "answer length", "cut share")
         parts = [(step_noise(run), mean(run)) if curved else center_and_scale(run)[::-1] for run in unit]
         count = sum(len(run) for run in unit)

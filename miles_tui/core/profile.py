@@ -141,7 +141,7 @@ class Profile(BaseModel):
         return TimeNorm(t.length, math.log(t.seconds), t.share, t.carry, t.noise, t.weight, self.name)
 
     def differences(self, arguments: dict[str, str]) -> list[str]:
-        """The arguments of a run that are not the profile's: `lr: 1e-06 there, 5e-06 here`. What one side lacks is left out."""
+        """A run's arguments that differ from the profile's (`lr: 1e-06 there, 5e-06 here`), of those that both have."""
         return [
             f"{name}: {value} there, {arguments[name]} here"
             for name, value in self.arguments.items()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 MAD_TO_SD = 1.4826  # of a normal distribution
 
@@ -59,7 +60,7 @@ def step_noise(values: Sequence[float], bound: float = 3.0) -> float:
     """
     if len(values) < 3:
         return 0.0
-    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(values)]
     scale = MAD_TO_SD * median([abs(s) for s in steps])
     if scale == 0:
         scale = math.sqrt(sum(s * s for s in steps) / len(steps))

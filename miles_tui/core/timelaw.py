@@ -3,8 +3,8 @@
     log(seconds) = level + log(1 + share * (length / typical - 1)) + e,    e[i] = rho * e[i-1] + noise
 
 `share` is the part of the time that grows with the length, 0 to 1: the rest is fixed. The rest e is autocorrelated
-(a warm machine stays warm), so the law is fitted to quasi-differences (Cochrane and Orcutt, JASA 44, 1949), with clipped residuals
-and with weak priors on `share` and `rho`: ten rollouts alone can't tell them.
+(a warm machine stays warm), so the law is fitted to quasi-differences (Cochrane and Orcutt, JASA 44, 1949), with
+clipped residuals and with weak priors on `share` and `rho`: ten rollouts alone can't tell them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from miles_tui.core.stats import MAD_TO_SD, clip, median
 
@@ -90,8 +91,8 @@ def _improve(
     middle = median(rest)
     rho = now.rho
     # quasi-differences of the rest and of its derivative, around the middle
-    diff = [(b - middle) - rho * (a - middle) for a, b in zip(rest, rest[1:], strict=False)]
-    turn = [b - rho * a for a, b in zip(lean, lean[1:], strict=False)]
+    diff = [(b - middle) - rho * (a - middle) for a, b in pairwise(rest)]
+    turn = [b - rho * a for a, b in pairwise(lean)]
     scale = MAD_TO_SD * median([abs(d) for d in diff])
     noise = max(scale, LEAST_NOISE)
     held = [clip(d, -2.5 * noise, 2.5 * noise) for d in diff]
@@ -130,7 +131,7 @@ def _correlate(now: Fit, rest: list[float], norm: TimeNorm | None, weight: float
     if below <= 0:
         return
     n = len(held)
-    raw = sum([a * b for a, b in zip(held, held[1:], strict=False)]) / below
+    raw = sum([a * b for a, b in pairwise(held)]) / below
     raw += (1 + 3 * max(raw, 0.0)) / n
     prior, count = (norm.rho, weight) if norm else (RHO, RHO_WEIGHT)
     rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)
@@ -157,14 +158,14 @@ class TimeLaw:
         return f"profile {self.norm.whose}" if self.norm else "this run so far"
 
     def add(self, length: float, seconds: float) -> None:
-        """Take a rollout in and refit when it is time: every rollout at first, every fourth later."""
+        """Take a rollout in and refit when it is time: every rollout at first, every eighth later."""
         self.points.append((length, seconds))
         self._due -= 1
         size = len(self.points)
         old = size - min(max(size // 4, self.hold), self.MOST_HELD)
         if self._due > 0 or old < (12 if self.norm else self.least):
             return
-        self._due = 1 if len(self.points) < 32 else 4
+        self._due = 1 if size < 32 else 4 if size < 64 else 8  # a fit of 80 points costs 200 µs
         self.fit = fit(list(self.points)[:old], self.fit, self.norm)
 
     def rest(self, length: float, seconds: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 LEAST = 8  # values: with fewer not even a perfect order is sure at this level after the correction
 ALPHA_Z = 2.576  # two-sided 1 %
@@ -52,7 +53,7 @@ def _inflation(values: list[float], slope: float) -> float:
     below = sum(r * r for r in rest)
     if below <= 0:
         return 1.0
-    r = sum(a * b for a, b in zip(rest, rest[1:], strict=False)) / below
+    r = sum(a * b for a, b in pairwise(rest)) / below
     r = min(max(r, 0.0), 0.8)
     if r < 2.576 / math.sqrt(len(values)) / 1.5:  # too few values to tell it from 0
         return 1.0

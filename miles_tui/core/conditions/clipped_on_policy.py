@@ -6,8 +6,8 @@ import math
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
-from miles_tui.core.rollouts import Rollout
 from miles_tui.core.numbers import number
+from miles_tui.core.rollouts import Rollout
 
 CONDITION = Condition(
     id="clipped-on-policy",
@@ -39,5 +39,5 @@ class ClippedOnPolicy(LatchedRule):
             return Reading(State.FIRING, f"clip fraction {number(value)} with one update per rollout; 0 is usual there")
         return Reading(State.OK)
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return value <= 0

@@ -10,8 +10,9 @@ CONDITION = Condition(
     title="The run has crashed",
     signals=(),
     likely_cause="The exception that is quoted; what several workers print later is mostly its echo.",
-    first_check="Read the first traceback of the rollout that was under way; for out of memory, the longest samples and the "
-    "memory lines before it.",
-    rule="A traceback or a fatal error after which no metric line came, or the submitter's own word that the job failed. Text that "
-    "only contains an error and is followed by the next metrics is none. However often one crash is printed, it is one alert.",
+    first_check="Read the first traceback of the rollout that was under way; for out of memory, the longest samples "
+    "and the memory lines before it.",
+    rule="A traceback or a fatal error after which no metric line came, or the submitter's own word that the job "
+    "failed. Text that only contains an error and is followed by the next metrics is none. However often one crash "
+    "is printed, it is one alert.",
 )

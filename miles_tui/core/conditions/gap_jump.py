@@ -8,9 +8,9 @@ from collections import deque
 from miles_tui.core.baseline import Baseline, Norm, tail_mean
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
 from miles_tui.core.stats import RAMP, STEP, Match, best_match, clip, median, step_noise, threshold
-from miles_tui.core.numbers import number
 
 CONDITION = Condition(
     id="gap-jump",
@@ -113,7 +113,7 @@ class GapJump(LatchedRule):
             f"level {number(self.level)} ± {number(self.scale)} ({self.baseline.whose})"
         )
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         self.last.append(value)
         self.worst = max(self.worst, tail_mean(self.last, 3))
         return value <= self.level + max(2.5 * self.scale, (self.worst - self.level) / 3)

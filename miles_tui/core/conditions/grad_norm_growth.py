@@ -8,9 +8,9 @@ from collections import deque
 from miles_tui.core.baseline import Baseline, Norm, tail_mean
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
 from miles_tui.core.stats import RAMP, Match, best_match, clip, median, threshold
-from miles_tui.core.numbers import number
 
 CONDITION = Condition(
     id="grad-norm-growth",
@@ -60,10 +60,9 @@ class GradNormGrowth(LatchedRule):
         base.add(value)
         if not base.ready:
             return Reading(State.LEARNING, count=base.count, of=base.least)
-        residuals = base.residuals(-2.5, self.HELD)
         far = self._far_in_a_row()
         climbs = far >= 3 and self.last[-3] < self.last[-2] < self.last[-1]
-        match = self._match(residuals) if far < 4 else Match(0.0, far)
+        match = self._match() if far < 4 else Match(0.0, far)
         if far >= 4 or climbs:
             length = max(far, 3)
             self.level = base.center
@@ -84,11 +83,13 @@ class GradNormGrowth(LatchedRule):
             count += 1
         return count
 
-    def _match(self, residuals: list[float]) -> Match | None:
+    def _match(self) -> Match | None:
         """The growth that is sure and large enough; a far newest value is left out until another one confirms it."""
         base, norm = self.baseline, self.baseline.norm
-        if sum(residuals[-4:]) < 2.0:  # nine of ten healthy rollouts end here: the test costs 20 µs
+        recent = list(self.last)[-4:]
+        if sum(recent) - len(recent) * base.center < 2.0 * base.scale:  # nine of ten healthy rollouts end here
             return None
+        residuals = base.residuals(-2.5, self.HELD)
         weight = norm.count if norm else 0.0
         prior_at = clip((norm.center - base.center) / base.scale, -2.5, self.HELD) if norm else 0.0
         if len(residuals) > 1 and residuals[-1] >= self.HELD and residuals[-2] < 1.0:
@@ -111,7 +112,7 @@ class GradNormGrowth(LatchedRule):
             f"rollout {since}; usual {number(level)} ({number(low)} to {number(high)}, {base.whose})"
         )
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         self.last.append(value)
         now = median(list(self.last)[-5:])
         self.worst = max(self.worst, now)

@@ -11,7 +11,8 @@ CONDITION = Condition(
     signals=(),
     likely_cause="The manual explains this line.",
     first_check="Nothing to do.",
-    rule="Lines that the manual names: the Weights & Biases TypeError without a group, offline mode, the TensorBoard folder.",
+    rule="Lines that the manual names: the Weights & Biases TypeError without a group, offline mode, the TensorBoard "
+    "folder.",
 )
 
 # message id -> (likely cause, first check)

@@ -22,7 +22,7 @@ class LatchedRule:
         self.clear = 0
         self.standing = Reading(State.LEARNING)
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
+    def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
         """See `Rule.judge`."""
         value = self._reads(rollout)
         if value is None:

@@ -6,16 +6,16 @@ import math
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
-from miles_tui.core.rollouts import Rollout
 from miles_tui.core.numbers import number
+from miles_tui.core.rollouts import Rollout
 
 CONDITION = Condition(
     id="no-signal",
     severity=Severity.WARNING,
     title="Nothing to learn from",
     signals=("reward", "gradient norm"),
-    likely_cause="Every answer of a group gets the same reward: the reward function or the answer extraction returns one "
-    "value, or the task is too hard or too easy for the model.",
+    likely_cause="Every answer of a group gets the same reward: the reward function or the answer extraction returns "
+    "one value, or the task is too hard or too easy for the model.",
     first_check="Read a few answers with their rewards. If they are judged rightly, change the mix of the data.",
     rule="The gradient norm is exactly 0, or every group of answers has one reward, three rollouts in a row. One such "
     "rollout can be chance.",
@@ -60,7 +60,7 @@ class NoSignal(LatchedRule):
         what = "gradient norm exactly 0" if rollout.values.get("gradient norm") == 0 else "one reward in every group"
         return Reading(State.FIRING, f"{what}, reward {number(reward)}, {self.STAYS} rollouts in a row")
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not value
 
     def rebase(self) -> None:

@@ -38,7 +38,8 @@ class NotFinite:
         bad += [name for name in LOSSES if not math.isfinite(rollout.metrics.get(name, 0.0))]
         if bad:
             self.on, self.clear = True, 0
-            text = f"{listed(bad)} {'is' if len(bad) == 1 else 'are'} {self._what(rollout, bad)} in rollout {rollout.number}"
+            verb = "is" if len(bad) == 1 else "are"
+            text = f"{listed(bad)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
             return Reading(State.FIRING, text, signals=tuple(bad))
         if not self.on:
             return Reading(State.OK)

@@ -6,8 +6,8 @@ import math
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
-from miles_tui.core.rollouts import Rollout
 from miles_tui.core.numbers import number
+from miles_tui.core.rollouts import Rollout
 
 CONDITION = Condition(
     id="off-policy-at-start",
@@ -16,8 +16,8 @@ CONDITION = Condition(
     signals=("clip fraction",),
     likely_cause="The pass that scored the samples and the training pass disagree, or the samples are older than "
     "the weights.",
-    first_check="Compare the log_probs pass with the training pass (precision, kernels, dropout, routing), then the "
-    "update interval and the async settings.",
+    first_check="Compare the log_probs pass with the training pass (precision, kernels, dropout, routing), "
+    "then look at the update interval and the async settings.",
     rule="At the first update of a rollout nothing has been learned from it yet: train/ppo_kl must be within 1e-8 of 0, "
     "and with several updates a rollout the clip fraction of the first must be 0.",
 )
@@ -46,5 +46,5 @@ class OffPolicyAtStart(LatchedRule):
             parts.append(f"clip fraction {number(clipped)}")
         return Reading(State.FIRING, f"{' and '.join(parts)} in the first update of a rollout; 0 is usual there")
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return value <= 0

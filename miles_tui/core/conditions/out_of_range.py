@@ -7,9 +7,9 @@ from collections import deque
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.numbers import number
 
 CONDITION = Condition(
     id="out-of-range",
@@ -45,19 +45,19 @@ class OutOfRange(LatchedRule):
         now = sum(self.last) / len(self.last)
         return not self.low - self.slack <= now <= self.high + self.slack
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
         outside = self._outside(value)
         if len(self.last) < 5:
             return Reading(State.LEARNING, count=len(self.last), of=5)
         if not outside:
             return Reading(State.OK)
         text = (
-            f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to {number(self.high)} "
-            f"in profile {self.whose}"
+            f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to "
+            f"{number(self.high)} in profile {self.whose}"
         )
         return Reading(State.FIRING, text, signals=(self.signal,))
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not self._outside(value)
 
     def rebase(self) -> None:

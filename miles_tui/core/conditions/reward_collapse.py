@@ -7,20 +7,21 @@ from collections import deque
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.stats import median, step_noise
-from miles_tui.core.numbers import number
 
 CONDITION = Condition(
     id="reward-collapse",
     severity=Severity.CRITICAL,
     title="The reward collapsed",
     signals=("reward",),
-    likely_cause="The policy has broken down (an update too large, lost weights), or the reward function no longer finds the answer.",
+    likely_cause="The policy has broken down (an update too large, lost weights), or the reward function no longer "
+    "finds the answer.",
     first_check="Read a few answers of this rollout. Degenerate text: go back to the last good checkpoint with a "
     "smaller step. Good text: the reward function and its answer extraction.",
-    rule="The reward is below a third of the median of the rollouts before, two rollouts in a row, and further below it than "
-    "five times its own noise. A reward whose level is not clearly above 0 is judged by its noise alone.",
+    rule="The reward is below a third of the median of the rollouts before, two rollouts in a row, and further below "
+    "it than five times its own noise. A reward whose level is not clearly above 0 is judged by its noise alone.",
 )
 
 
@@ -46,7 +47,7 @@ class RewardCollapse(LatchedRule):
         value = rollout.values.get("reward")
         return value if value is not None and math.isfinite(value) else None
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
         if len(self.values) < self.LEAST:
             self.values.append(value)
             return Reading(State.LEARNING, count=len(self.values), of=self.LEAST)
@@ -77,7 +78,7 @@ class RewardCollapse(LatchedRule):
             return level, min(level * self.PART, level - self.NOISES * noise)
         return level, level - max(self.NOISES_ALONE * noise, max(values) - min(values))
 
-    def _eases(self, rollout: Rollout, value: float) -> bool:
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         eased = value >= (self.level + self.bound) / 2
         if eased and self.clear + 1 >= self.need:
             self.values.append(value)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from miles_tui.core.baseline import Norm
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.stats import clip, mean, median, step_noise
-from miles_tui.core.numbers import number
 
 CONDITION = Condition(
     id="reward-down-length-up",
@@ -20,8 +20,8 @@ CONDITION = Condition(
     signals=("reward", "answer length"),
     likely_cause="The model has learned to talk longer instead of better.",
     first_check="Check the reward function (does it pay for length?) and the cut share.",
-    rule="Both must hold, over the same five or more rollouts: the reward falls below the level that it had before, and the "
-    "length rises above its own (and above its earlier trend, where it was rising anyway: reasoning runs do). "
+    rule="Both must hold, over the same five or more rollouts: the reward falls below the level that it had before, "
+    "and the length rises above its own (and above its earlier trend, where it was rising anyway: reasoning runs do). "
     "Each is tested as a straight line that begins at the same rollout; one of them alone is never enough.",
 )
 
@@ -60,7 +60,7 @@ class Track:
         self.values.append(value)
         self._due -= 1
         if self._due <= 0:
-            self._due = 1 if len(self.values) < 24 else 4
+            self._due = 1 if len(self.values) < 24 else 6
             own, n = step_noise(list(self.values)), len(self.values) - 1
             weight = self.norm.count if self.norm else 0.0
             if n > 1:
@@ -82,12 +82,13 @@ class Track:
 
 
 class RewardDownLengthUp(LatchedRule):
-    """A kink at the same rollout in both signals: an intersection-union test of two ramps.
+    """A kink at the same rollout in both signals: an intersection-union test (Berger, Technometrics 24, 1982).
 
-    The null is a learning curve, not a flat line: the reward before the kink may have risen, so its level there is at least
-    the mean of the 4, 8, 16 or 32 values before, whichever tells most (each is a valid bound for a rising curve). The same
-    holds for a length that fell; one that rose is expected to go on rising at the lower end of its slope. Each score must reach `EACH`
-    and both together `BOTH` (the root of the sum of their squares).
+    The null is a learning curve, not a flat line: the reward before the kink may have risen, so its level there is
+    at least the mean of the 4, 8, 16 or 32 values before, whichever tells most (each is a valid bound for a rising
+    curve). The same holds for a length that fell; one that rose is expected to go on, at the upper end of its slope.
+    Each score must reach `EACH`, and the root of the sum of their squares `BOTH`: one false alarm in some 10,000
+    rollouts over all families that were tried.
     """
 
     LEAST = 9  # rollouts: four for a level, five for the means
@@ -152,6 +153,8 @@ class RewardDownLengthUp(LatchedRule):
         if before + start < 4:
             return None
         fall, level = self._score([-v for v in rewards], k, self.reward, -1.0)
+        if fall < self.EACH:
+            return Turn(fall, 0.0, k, -level, 0.0)
         rise, tokens = self._score(lengths, k, self.tokens, 1.0)
         return Turn(fall, rise, k, -level, tokens)
 
@@ -182,7 +185,7 @@ class RewardDownLengthUp(LatchedRule):
 
     @staticmethod
     def _drift(old: list[float], noise: float) -> float:
-        """The lower end of the slope that the length had: least squares over 24 values, less one deviation, not below 0."""
+        """The upper end of the slope that the length had: least squares over 24 values and a deviation; at least 0."""
         part = old[-24:]
         n = len(part)
         if n < 8:
@@ -190,11 +193,12 @@ class RewardDownLengthUp(LatchedRule):
         middle = (n - 1) / 2
         squares = n * (n * n - 1) / 12
         slope = sum([(i - middle) * v for i, v in enumerate(part)]) / squares
-        return max(slope - -1.0 * noise / math.sqrt(squares), 0.0)
+        return max(slope + noise / math.sqrt(squares), 0.0)
 
     def _evidence(self, since: int) -> str:
         return (
-            f"since rollout {since}: reward {number(self.reward.tail())} (mean of five), {number(self.turn.reward)} before; "
+            f"since rollout {since}: reward {number(self.reward.tail())} (mean of five), "
+            f"{number(self.turn.reward)} before; "
             f"answer length {number(self.tokens.tail())}, {number(self.turn.tokens)} before"
         )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from itertools import pairwise
 
 from miles_tui.core.baseline import tail_mean
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.stats import Match, Shape, best_match, clip, threshold
 from miles_tui.core.timelaw import TimeLaw, TimeNorm
-from miles_tui.core.numbers import number
 from miles_tui.core.words import percent
 
 CONDITION = Condition(
@@ -93,7 +94,9 @@ class RolloutSlowdown(LatchedRule):
     def _on_new_ground(self, length: float, seconds: float) -> bool:
         """Whether the length is beyond what the law reaches; five such rollouts in a row begin another law."""
         law = self.law
-        if not law.points or length <= self.NEW_GROUND * max(p[0] for p in law.points):
+        typical = law.fit.typical if law.fit else math.inf
+        known = length <= self.NEW_GROUND * typical  # cheap, and true of nearly every rollout
+        if known or not law.points or length <= self.NEW_GROUND * max(p[0] for p in law.points):
             self.fresh.clear()
             return False
         self.fresh.append((length, seconds))
@@ -119,7 +122,7 @@ class RolloutSlowdown(LatchedRule):
             return None
         rests = [law.rest(*point) for point in law.points]
         rho, noise = fit.rho, fit.noise
-        white = [clip((b - rho * a) / noise, -2.5, self.HELD) for a, b in zip(rests, rests[1:], strict=False)]
+        white = [clip((b - rho * a) / noise, -2.5, self.HELD) for a, b in pairwise(rests)]
         if norm:  # the first rollout has no neighbour: its own rest, in units of the stationary deviation
             white.insert(0, clip(rests[0] * math.sqrt(1 - rho * rho) / noise, -2.5, 2.5))
         shape = Shape(rho, 1.0 - rho)

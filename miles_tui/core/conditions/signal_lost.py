@@ -13,9 +13,10 @@ CONDITION = Condition(
     title="A signal is logged no more",
     signals=(),
     likely_cause="The part of the job that prints it has stopped or was restarted with other settings.",
-    first_check="Look for the last line that had it, and for what the log says after it; compare the arguments of this attempt "
-    "with the last one's.",
-    rule="A signal that was logged in five rollouts in a row is missing in three in a row, while others are still logged.",
+    first_check="Look for the last line that had it, and for what the log says after it; compare the arguments of this "
+    "attempt with the last one's.",
+    rule="A signal that was logged in five rollouts in a row is missing in three in a row, while others are still "
+    "logged.",
 )
 
 
@@ -32,7 +33,7 @@ class SignalLost:
         self.last = dict.fromkeys(self.seen, 0)
         self.on = False
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
+    def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
         """See `Rule.judge`."""
         if not rollout.values:
             return Reading(State.FIRING if self.on else State.OK)

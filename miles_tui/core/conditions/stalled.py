@@ -9,10 +9,10 @@ CONDITION = Condition(
     severity=Severity.CRITICAL,
     title="No new metrics",
     signals=(),
-    likely_cause="The job hangs: a collective that waits for a dead rank, a weight update or a generation that does not "
-    "end.",
-    first_check="See which phase is open (the last Timer line without an end), then the GPUs' load and py-spy of the rank that "
-    "the others wait for.",
+    likely_cause="The job hangs: a collective that waits for a dead rank, a weight update or a generation that does "
+    "not end.",
+    first_check="See which phase is open (the last Timer line without an end), then the GPUs' load and the stack "
+    "(py-spy) of the rank that the others wait for.",
     rule="No metric line for five times the run's own median time per rollout, and for ten minutes at least. Other "
     "lines do not count: engines keep printing.",
 )
@@ -37,7 +37,7 @@ def is_stalled(silence: float, median_seconds: float | None) -> bool:
 def stalled_evidence(
     silence: float, median_seconds: float | None, last: str, phase: str = "", grows: bool = False
 ) -> str:
-    """The stall in numbers. `last` names the last record (`step 74`), `phase` the open timer; `grows`: the file does."""
+    """The stall in numbers. `last` names the last record (`step 74`), `phase` the open timer."""
     usual = f" (a rollout usually takes {duration(median_seconds)})" if median_seconds else ""
     parts = [f"no metric line for {duration(silence)}{usual}", f"last: {last}" if last else ""]
     parts += [f"open phase: {phase}" if phase else "", "the file still grows" if grows else ""]
