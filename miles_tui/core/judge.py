@@ -114,7 +114,7 @@ class Judge:
             self._tell(name)
 
     def _fires(self, condition: str) -> bool:
-        return any(seat.alert is not None for seat in self._of[condition])
+        return any(seat.alert is not None for seat in self._of.get(condition, ()))
 
     def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
         """Turn a reading into the life of the seat's alert."""

@@ -158,14 +158,14 @@ class TimeLaw:
         return f"profile {self.norm.whose}" if self.norm else "this run so far"
 
     def add(self, length: float, seconds: float) -> None:
-        """Take a rollout in and refit when it is time: every rollout at first, every eighth later."""
+        """Take a rollout in and refit when it is time: every rollout at first, every tenth later."""
         self.points.append((length, seconds))
         self._due -= 1
         size = len(self.points)
         old = size - min(max(size // 4, self.hold), self.MOST_HELD)
         if self._due > 0 or old < (12 if self.norm else self.least):
             return
-        self._due = 1 if size < 32 else 4 if size < 64 else 8  # a fit of 80 points costs 200 µs
+        self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 200 µs
         self.fit = fit(list(self.points)[:old], self.fit, self.norm)
 
     def rest(self, length: float, seconds: float) -> float:

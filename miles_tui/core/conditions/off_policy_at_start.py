@@ -18,8 +18,8 @@ CONDITION = Condition(
     "the weights.",
     first_check="Compare the log_probs pass with the training pass (precision, kernels, dropout, routing), "
     "then look at the update interval and the async settings.",
-    rule="At the first update of a rollout nothing has been learned from it yet: train/ppo_kl must be within 1e-8 of 0, "
-    "and with several updates a rollout the clip fraction of the first must be 0.",
+    rule="At the first update of a rollout nothing has been learned from it yet: train/ppo_kl must be within 1e-8 "
+    "of 0, and with several updates a rollout the clip fraction of the first must be 0.",
 )
 
 
