@@ -22,6 +22,7 @@ from miles_tui.errors import MilesTuiError, UsageError
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
     from miles_tui.export import Exporter
+    from miles_tui.ingest.read import Log
 
 SUMMARY = """\
 miles-tui LOG...               the dashboard; LOG is a file, a folder (its runs), - or FILE.gz
@@ -32,6 +33,9 @@ miles-tui calibrate LOG LOG... ranges from your own healthy runs
 miles-tui replay LOG           the dashboard on a finished log, played at a chosen speed
 miles-tui explain [NAME]       a condition or a metric in plain words
 miles-tui profiles             the ranges that are known here
+miles-tui status LOG           one line for a status bar
+miles-tui report LOG           the state of a run, to paste
+miles-tui config               the settings in force
 
 miles-tui alone opens the newest Miles log in this folder.
 miles-tui COMMAND --help tells the options. A file that is named like a command is given as ./check.
@@ -67,10 +71,34 @@ def add_profile(p: Parser) -> None:
     p.add_argument("--profile", metavar="NAME|FILE", help="ranges to judge by (miles-tui profiles lists them)")
 
 
+def add_past(p: Parser) -> None:
+    past = p.add_mutually_exclusive_group()
+    past.add_argument("--tail", type=count, metavar="N", help="begin with the newest N rollouts")
+    past.add_argument("--since", metavar="TIME|STEP", help="begin at a rollout, at HH:MM, or at a date and time")
+
+
+def count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("a number of rollouts, 1 or more")
+    return value
+
+
+def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
+    """The logs, without the past that nobody wants."""
+    if a.tail is None and a.since is None:
+        return logs
+    from miles_tui.ingest.past import Past, parse_since, without_past
+
+    past = Past(rollouts=a.tail) if a.tail is not None else parse_since(a.since)
+    return [without_past(log, past) for log in logs]
+
+
 def dashboard(argv: Sequence[str]) -> int:
     p = parser("", SUMMARY, usage="miles-tui [options] [LOG...]  |  miles-tui COMMAND ...")
     p.add_argument("logs", nargs="*", metavar="LOG", help="a file, a folder, - or FILE.gz")
     add_profile(p)
+    add_past(p)
     add_screen(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = p.parse_args(argv)
@@ -78,7 +106,7 @@ def dashboard(argv: Sequence[str]) -> int:
         return check([*a.logs, *(["--profile", a.profile] if a.profile else [])])
     from miles_tui.ingest.logs import find_logs, newest_log
 
-    logs = find_logs(a.logs or [newest_log(Path.cwd())], must_exist=False)
+    logs = wanted(find_logs(a.logs or [newest_log(Path.cwd())], must_exist=False), a)
     profile = load_profile(a.profile)
     from miles_tui.ui.app import run_dashboard
 
@@ -137,13 +165,14 @@ def check(argv: Sequence[str]) -> int:
     p.add_argument("logs", nargs="*", metavar="LOG")
     p.add_argument("--format", choices=("text", "json"), default="text")
     add_profile(p)
+    add_past(p)
     a = p.parse_args(argv)
     from miles_tui.ingest.logs import find_logs, newest_log
     from miles_tui.report import judge_log
 
     profile = load_profile(a.profile)
     status, first = 0, True
-    for log in find_logs(a.logs or [newest_log(Path.cwd())]):
+    for log in wanted(find_logs(a.logs or [newest_log(Path.cwd())]), a):
         try:
             report = judge_log(log, profile)
         except MilesTuiError as e:
@@ -167,17 +196,20 @@ def export(argv: Sequence[str]) -> int:
     p.add_argument("log", metavar="LOG")
     p.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
     p.add_argument("--follow", action="store_true", help="go on as the log grows, until interrupted")
+    add_past(p)
     a = p.parse_args(argv)
     from miles_tui.export import Exporter
 
     exporter = Exporter(sys.stdout.write, a.format)
     if a.follow:
-        return export_follow(a.log, exporter)
+        from miles_tui.ingest.logs import find_logs
+
+        return export_follow(wanted(find_logs([a.log], must_exist=False), a)[0], exporter)
     from miles_tui.core.reader import Reader
     from miles_tui.ingest.logs import find_logs, why_empty
     from miles_tui.ingest.read import read_all
 
-    for log in find_logs([a.log]):
+    for log in wanted(find_logs([a.log]), a):
         reader = Reader()
         for chunk in read_all(log):
             exporter.take(reader.feed(chunk))
@@ -189,7 +221,7 @@ def export(argv: Sequence[str]) -> int:
     return 0
 
 
-def export_follow(log: str, exporter: Exporter) -> int:
+def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
     from miles_tui.core.reader import Reader
     from miles_tui.ingest.follow import follow_blocking
@@ -199,7 +231,7 @@ def export_follow(log: str, exporter: Exporter) -> int:
     stop, reader = Stop(), Reader()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    for batch in follow_blocking(log, stop=stop):
+    for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):
         for piece in batch.pieces:
             match piece:
                 case Data(data):
@@ -253,6 +285,54 @@ def profiles(argv: Sequence[str]) -> int:
     return 0
 
 
+def status(argv: Sequence[str]) -> int:
+    p = parser("status", "One line about a run, for tmux's status-right or a prompt: from the end of the log, quickly.")
+    p.add_argument("log", metavar="LOG")
+    add_profile(p)
+    a = p.parse_args(argv)
+    from miles_tui.brief import status_line
+    from miles_tui.core.judge import Judge
+    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.past import Past, without_past
+    from miles_tui.report import read_log
+
+    # A rollout takes 0.2 ms to read and judge: this many leave a baseline and most of 150 ms.
+    log = without_past(find_logs([a.log])[0], Past(rollouts=128))
+    run = read_log(log, Judge(load_profile(a.profile)))
+    run.finish()
+    print(status_line(run))
+    return 0 if run.records else 3
+
+
+def report(argv: Sequence[str]) -> int:
+    p = parser("report", "The state of a run as Markdown, short enough for a chat.")
+    p.add_argument("log", metavar="LOG")
+    add_profile(p)
+    add_past(p)
+    a = p.parse_args(argv)
+    from miles_tui.brief import paste
+    from miles_tui.core.judge import Judge
+    from miles_tui.ingest.logs import find_logs, why_empty
+    from miles_tui.report import read_log
+
+    (log,) = wanted(find_logs([a.log])[:1], a)
+    run = read_log(log, Judge(load_profile(a.profile)), keep_metrics=True)
+    run.finish()
+    if not run.records:
+        complain(f"{log}: {why_empty(log)}")
+        return 3
+    print(paste(run, log.path.name))
+    return 0
+
+
+def config(argv: Sequence[str]) -> int:
+    parser("config", "The settings in force, each with its meaning and where its value came from.").parse_args(argv)
+    from miles_tui.settings import config_file, effective, load_settings
+
+    print(effective(load_settings(), config_file()), end="")
+    return 0
+
+
 def explain(argv: Sequence[str]) -> int:
     p = parser("explain", "A condition or a metric in plain words; without a name, the list of both.")
     p.add_argument("name", nargs="?", metavar="CONDITION|METRIC")
@@ -279,11 +359,14 @@ def complain(message: str) -> None:
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "calibrate": calibrate,
     "check": check,
+    "config": config,
     "demo": demo,
     "explain": explain,
     "export": export,
     "profiles": profiles,
     "replay": replay,
+    "report": report,
+    "status": status,
 }
 
 

@@ -109,6 +109,7 @@ def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False) -> RunState:
     """
     pause = judge.profile.pause_pattern if judge.profile else None
     reader, run = Reader(pause=pause), RunState(judge, keep_metrics=keep_metrics)
+    run.feed(log.launch)
     for chunk in read_all(log):
         run.feed(reader.feed(chunk))
     run.feed(reader.finish())

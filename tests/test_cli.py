@@ -249,3 +249,79 @@ def test_check_is_quick() -> None:
 
     bare = seconds([sys.executable, "-c", "import pydantic"])
     assert seconds([sys.executable, "-m", "miles_tui", "check", str(LOGS / "plain-seed1.log")]) < bare + 0.5
+
+
+def test_only_the_newest_rollouts_are_read_when_asked() -> None:
+    log = str(LOGS / "plain-seed1.log")
+    tail = json.loads(run("check", "--format", "json", "--tail", "12", log).stdout)
+    assert tail["rollouts"] == 12
+    assert tail["updates_per_rollout"] == 1
+    assert tail["state"] == "finished"  # the arguments at the beginning are known all the same
+    since = [json.loads(line)["step"] for line in run("export", "--since", "40", log).stdout.splitlines()]
+    assert min(since) == 40
+    assert "give a rollout number" in one_clear_line(run("check", "--since", "noon", log))
+    assert "pipe has no past" in one_clear_line(run("check", "--tail", "3", "-", stdin=b"x"))
+
+
+def test_status_is_one_line_and_report_reads_in_a_chat() -> None:
+    assert run("status", str(LOGS / "gap-jump.log")).stdout == "▲1 gap-jump · 47/48\n"
+    text = run("report", str(LOGS / "gap-jump.log")).stdout
+    assert "**gap-jump** (critical, since rollout 2" in text
+    assert len(text) < 2500
+    assert "rollout_batch_size=32" in text
+
+
+def test_calibrate_writes_a_profile_that_check_uses(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    seeds = [str(LOGS / f"plain-seed{n}.log") for n in (1, 2, 3)]
+    done = run("calibrate", *seeds, "-o", str(profile))
+    assert done.returncode == 0
+    assert done.stderr == ""
+    report = json.loads(run("check", "--format", "json", "--profile", str(profile), str(LOGS / "gap-jump.log")).stdout)
+    assert report["profile"] == "mine"
+    assert min((a["condition"], a["raised_step"]) for a in report["alerts"]) <= ("gap-jump", 23)
+    warned = run("calibrate", str(LOGS / "gap-jump.log"), "-o", str(tmp_path / "bad.toml")).stderr
+    assert "not a healthy run" in warned
+    assert "two or three seeds" in warned
+
+
+def test_a_named_profile_lives_in_the_config_folder(tmp_path: Path) -> None:
+    seeds = [str(LOGS / f"plain-seed{n}.log") for n in (1, 2)]
+    home = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert run("calibrate", *seeds, "--name", "lab", **home).returncode == 0
+    assert (tmp_path / "miles-tui" / "profiles" / "lab.toml").exists()
+    assert "lab" in run("profiles", **home).stdout
+    assert run("check", "--profile", "lab", seeds[0], **home).returncode == 0
+    wrong = run("check", "--profile", "lob", seeds[0], **home)
+    assert wrong.returncode == 2
+    assert "no profile lob" in one_clear_line(wrong)
+
+
+def test_a_profile_of_another_setup_is_used_with_a_warning(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    run("calibrate", str(LOGS / "plain-seed1.log"), str(LOGS / "plain-seed2.log"), "-o", str(profile))
+    done = run("check", "--profile", str(profile), str(LOGS / "four-updates.log"))
+    assert "another setup" in done.stderr
+    assert "global_batch_size" in done.stderr
+
+
+def test_explain() -> None:
+    assert "Likely cause" in run("explain", "grad-norm-growth").stdout
+    assert "gradient norm" in run("explain", "train/grad_norm").stdout
+    assert all(name in run("explain").stdout for name in ("gap-jump", "known-message", "eval/lag_steps"))
+    assert "did you mean gap-jump" in one_clear_line(run("explain", "gap-jmp"))
+
+
+def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
+    folder = tmp_path / "miles-tui"
+    assert "# default" in run("config", XDG_CONFIG_HOME=str(tmp_path)).stdout
+    assert not folder.exists(), "asking writes nothing"
+    folder.mkdir()
+    (folder / "config.toml").write_text('theme = "light"\n[notify]\nbell = "never"\n')
+    text = run("config", XDG_CONFIG_HOME=str(tmp_path)).stdout
+    assert 'theme = "light"  # file' in text
+    assert 'bell = "never"  # file' in text
+    (folder / "config.toml").write_text("thme = 1\n")
+    wrong = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    assert wrong.returncode == 2
+    assert 'config.toml: thme: unknown key; did you mean "theme"?' in one_clear_line(wrong)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import SEEK_END
 from pathlib import Path
@@ -17,6 +17,7 @@ from miles_tui.core.lines import MAX_LINE
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.errors import UnreadableLog, UsageError
+from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.source import GZIP_MAGIC
 
 BLOCK = 1 << 20
@@ -69,6 +70,16 @@ def begin_at(path: Path, past: Past) -> int:
     except OSError as error:
         raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
     return 0
+
+
+def without_past(log: Log, past: Past) -> Log:
+    """The log from the first wanted line on. Raises UnreadableLog, and UsageError for what can't be read backwards."""
+    if str(log.path) == STDIN or is_stream(str(log.path)):
+        raise UsageError(f"{log}: --tail and --since need a file: a pipe has no past")
+    start = begin_at(log.path, past)
+    if not start:
+        return log
+    return replace(log, before=(), start=start, launch=tuple(launch_facts(log.before[0] if log.before else log.path)))
 
 
 def launch_facts(path: Path) -> list[Fact]:

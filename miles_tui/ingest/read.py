@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from miles_tui.core.records import Fact
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, in_words
 
@@ -19,12 +20,15 @@ STDIN = "-"
 class Log:
     """One run's log: the file that is written to (`-`: standard input), and its rotations, oldest first.
 
-    `given` is how the person named it. As a path it is the file.
+    `given` is how the person named it. As a path it is the file. Reading begins at the offset `start` of it;
+    `launch` holds what the part before says of the run's arguments.
     """
 
     path: Path
     given: str
     before: tuple[Path, ...] = ()
+    start: int = 0
+    launch: tuple[Fact, ...] = ()
 
     @property
     def parts(self) -> tuple[Path, ...]:
@@ -63,10 +67,10 @@ def read_all(path: str | PathLike[str], *, stdin: int = 0) -> Iterator[bytes]:
             yield chunk
         if last != b"\n":
             yield b"\n"
-    yield from _read_part(str(path.path), stdin)
+    yield from _read_part(str(path.path), stdin, path.start)
 
 
-def _read_part(name: str, stdin: int) -> Iterator[bytes]:
+def _read_part(name: str, stdin: int, start: int = 0) -> Iterator[bytes]:
     try:
         if name == STDIN:
             yield from _drain(stdin)
@@ -78,6 +82,7 @@ def _read_part(name: str, stdin: int) -> Iterator[bytes]:
                 os.close(fd)
         else:
             with PlainFile(name) as file:
+                os.lseek(file.fileno(), start, os.SEEK_SET)
                 yield from _drain(file.fileno())
     except OSError as error:
         raise UnreadableLog(f"{name} {in_words(error)}") from None
