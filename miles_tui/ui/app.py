@@ -130,10 +130,8 @@ class MilesApp(App[None]):
         elsewhere = [s.changed().alerts for s in self.sessions if s is not self.session]
         change = self.session.changed()
         change.header |= any(elsewhere)
-        if change:
-            for screen in self.screen_stack:
-                if isinstance(screen, MainScreen | SubScreen):
-                    screen.grew(change)
+        if change and isinstance(self.screen, MainScreen | SubScreen):
+            self.screen.grew(change)  # those below take all anew when they are seen again
 
     def action_run(self, by: int) -> None:
         """Another run on the screen; the one before is followed on."""

@@ -60,6 +60,7 @@ class ChartScreen(SubScreen):
         self.span: tuple[int, int] | None = None
         self._glyphs = GLYPHS[glyphs]
         self._chart: Chart | None = None
+        self._drawn: object = None
 
     def body(self) -> Widget:
         return Canvas(id="body")
@@ -70,13 +71,18 @@ class ChartScreen(SubScreen):
         self._frame()
 
     def fill(self) -> None:
-        points, means = self._data()
         body = self.query_one("#body", Canvas)
         view = row_view(self.session.run, self.signal)
         band = (view.low, view.high) if view.low is not None and view.high is not None else None
+        series, marks = self.session.run.signals[self.signal], self._marks()
+        drawn = (series, len(series), series.last, marks, band, self.span, self.cursor, self.logarithmic, body.size)
+        if drawn == self._drawn:
+            return  # most of a rollout's lines say nothing of this signal, and drawing takes 8 ms
+        self._drawn = drawn
+        points, means = self._data()
         self._chart = draw_chart(
             body.size.width, body.size.height, points, means,
-            band=band, marks=self._marks(), log=self.logarithmic, span=self.span, cursor=self.cursor,
+            band=band, marks=marks, log=self.logarithmic, span=self.span, cursor=self.cursor,
             glyphs=self._glyphs,
         )  # fmt: skip
         body.show(self._chart.lines)

@@ -54,7 +54,6 @@ class MainScreen(Screen[None]):
         self._rows: list[RowView] = []
         self._alerts: list[AlertView] = []
         self._said = ""
-        self._missed = Change()
 
     # -- building ------------------------------------------------------------------------------
 
@@ -69,6 +68,12 @@ class MainScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._take_all()
+
+    def on_screen_resume(self) -> None:
+        """Seen again: while another screen was on top nothing was taken."""
+        if self.is_mounted and not self.paused:
+            self._take_all()
+            self.fill()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose what fits; the layout changes here and nowhere else."""

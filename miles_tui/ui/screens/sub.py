@@ -58,6 +58,11 @@ class SubScreen(Screen[None]):
         self._frame()
         self.fill()
 
+    def on_screen_resume(self) -> None:
+        """Seen again, as after help."""
+        self._frame()
+        self.fill()
+
     def grew(self, change: Change) -> None:
         """The run changed."""
         if change.header or change.alerts:
