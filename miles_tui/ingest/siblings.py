@@ -108,7 +108,7 @@ class Folder:
         if trace is None:
             return inode in self.inodes
         with suppress(OSError), PlainFile(found.path) as file:
-            return file.fits(trace)
+            return file.fits(trace) and (trace.size > 0 or not file.left())
         return True
 
 

@@ -73,12 +73,13 @@ class PlainFile:
     Raises OSError where it can't be opened, `NotAFileError` for a folder, a pipe or a device.
     """
 
-    __slots__ = ("_fd", "key", "path", "trace")
+    __slots__ = ("_fd", "key", "live", "path", "trace")
 
     def __init__(self, path: str) -> None:
         self._fd = os.open(path, _FLAGS)
         self.path = path
         self.trace = NOTHING  # of what was read
+        self.live = False  # it was what the log's path led to: somebody may still write to it
         try:
             found = os.fstat(self._fd)
             if not stat.S_ISREG(found.st_mode):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from miles_tui.ingest.pieces import Why
@@ -26,6 +26,12 @@ def as_source(file: PlainFile) -> Source:
     return GzipFile(file) if is_packed(file) else file
 
 
+def _begins(whole: PlainFile, file: PlainFile) -> bool:
+    """Whether `file` is empty, or a beginning of what is in `whole`: a copy, perhaps still being made."""
+    size = file.stat().st_size
+    return not size or whole.fits(file.trace_of(size))
+
+
 class Succession:
     """What `path` led to, and what lay beside that, at the last change; what was read before.
 
@@ -38,8 +44,7 @@ class Succession:
         self._begun = False
         self._past: deque[tuple[Key, Trace]] = deque(maxlen=PAST)
         self._real = os.path.realpath(path)
-        folder, name = os.path.split(self._real)
-        self._folder, _ = Folder.look(folder, [name])
+        self._folder: Folder | None = None  # at the last change; None before the first look
 
     def look(self) -> tuple[Key, int]:
         """The file that the path leads to now, and its size. Raises OSError."""
@@ -62,7 +67,13 @@ class Succession:
         quickly. Raises OSError when the path can't be opened.
         """
         for _ in range(LOOKS):
-            new = PlainFile(self.path)
+            try:
+                new = PlainFile(self.path)
+            except OSError:
+                if self._folder is None:  # what appears from now on, while the log is missing, belongs to it
+                    place, name = os.path.split(self._real)
+                    self._folder = Folder.look(place, [name])[0]
+                raise
             if held and new.key == held.key:
                 new.close()
                 return []
@@ -76,10 +87,12 @@ class Succession:
         real = os.path.realpath(self.path)
         place, name = os.path.split(real)
         names = {name, Path(self._real).name}
-        folder, found = Folder.look(self._folder.path, names)
+        last = self._folder
+        folder, found = Folder.look(last.path if last else place, names)
         missed: list[PlainFile] = []
         try:
-            missed.extend(self._missed(held, new, found))
+            if last:
+                missed.extend(self._missed(held, new, [f for f in found if not last.knows(f)], found))
             if self.look()[0] != new.key:
                 raise FileNotFoundError  # the second look: the path moved on while we listed the folder
         except OSError:
@@ -92,9 +105,10 @@ class Succession:
         first = Why.ROTATED if self._begun else None
         steps: list[Step] = [(Why.ROTATED if n else first, as_source(file)) for n, file in enumerate(missed)]
         why = Why.ROTATED if missed else self._why(held, real)
+        new.live = True
         steps.append((self._resume(held, new, why), as_source(new)))
         self._real, self._begun = real, True
-        self._folder = folder if place == self._folder.path else Folder.look(place, names)[0]
+        self._folder = folder if place == folder.path else Folder.look(place, names)[0]
         return steps
 
     def _why(self, held: Source | None, real: str) -> Why | None:
@@ -114,36 +128,34 @@ class Succession:
         new.starts_at(known[1])
         return None if known == texts[-1] and why is not Why.ROTATED else why
 
-    def _missed(self, held: Source | None, new: PlainFile, found: list[Found]) -> Iterator[PlainFile]:
-        """The files among `found` that appeared since the last look and hold something new."""
-        keys = {new.key, held.key} if held else {new.key}
-        named = next((f for f in found if held and f.key == held.key), None)
+    def _missed(
+        self, held: Source | None, new: PlainFile, appeared: list[Found], found: list[Found]
+    ) -> Iterator[PlainFile]:
+        """The files that `appeared` since the last look, among all that were `found`, and hold something unread."""
         since = held.stat().st_mtime_ns - SLACK_NS if isinstance(held, PlainFile) else 0
-        new_ones = [f for f in found if f.key not in keys and f.mtime_ns >= since and not self._folder.knows(f)]
-        for f in oldest_first(new_ones, named):
-            file = PlainFile(f.path)
-            if file.key != f.key:
-                file.close()
-                raise FileNotFoundError  # renamed since the folder was listed
-            if self._is_new(held, file):
-                yield file
-            else:
-                file.close()
+        named = next((f for f in found if held and f.key == held.key), None)
+        wholes = [whole for whole in (held, new) if isinstance(whole, PlainFile)]
+        keys = {new.key, held.key} if held else {new.key}
+        for f in oldest_first((f for f in appeared if f.key not in keys and f.mtime_ns >= since), named):
+            with ExitStack() as closing:
+                file = closing.enter_context(PlainFile(f.path))
+                if file.key != f.key:
+                    raise FileNotFoundError  # renamed since the folder was listed
+                if not any(_begins(whole, file) for whole in wholes) and self._is_new(file, held):
+                    closing.pop_all()
+                    yield file
 
-    def _is_new(self, held: Source | None, file: PlainFile) -> bool:
+    def _is_new(self, file: PlainFile, held: Source | None = None) -> bool:
         """Whether there is something in `file` that was not read; it is then set to begin there."""
         traces = [trace for _, trace in self._past]
-        size = file.stat().st_size
         if held:
             traces.append(held.trace)
         if is_packed(file):
             return not is_packed_copy(file, traces)
-        if isinstance(held, PlainFile) and held.fits(file.trace_of(size)):
-            return False  # a beginning of it: empty, or a copy that is still being made
         known = read_before(file, traces)
         if known:
             file.starts_at(known)
-        return known is None or known.size < size
+        return file.left() > 0
 
     def truncated_away(self, held: PlainFile) -> list[Source]:
         """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
@@ -151,21 +163,26 @@ class Succession:
         The copy of what we were reading is set behind what we read; further ones are of texts that
         came and went since the last look. All copies are noted: they are no rotations.
         """
+        assert self._folder  # there is a held file, so the folder was looked at
         folder, found = Folder.look(self._folder.path, [Path(self._real).name])
         until = held.stat().st_mtime_ns
         rest: list[Source] = []
         others: list[Source] = []
         for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
             known = self._folder.knows(f)
-            with suppress(OSError):
-                file = PlainFile(f.path)
-                size = file.stat().st_size
-                if held.trace.size and size >= held.trace.size and file.fits(held.trace):
+            self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
+            with suppress(OSError), ExitStack() as closing:
+                file = closing.enter_context(PlainFile(f.path))
+                if held.trace.size and file.left() >= held.trace.size and file.fits(held.trace):
                     file.starts_at(held.trace)
-                    (rest if size > held.trace.size and not rest else []).append(file)
-                elif not known and self._is_new(None, file):
+                    if not file.left():
+                        continue
+                    for shorter in rest:  # made earlier
+                        shorter.close()
+                    rest = [file]
+                elif known or _begins(held, file) or not self._is_new(file):
+                    continue
+                else:
                     others.append(as_source(file))
-                self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
-                if not any(file.key == kept.key for kept in (*rest, *others)):
-                    file.close()
+                closing.pop_all()
         return [*rest, *others]

@@ -179,7 +179,7 @@ class Tail:
 
     def _put_away(self, file: Source) -> None:
         self._succession.remember(file)
-        if isinstance(file, GzipFile):
+        if isinstance(file, GzipFile) or not file.live:
             file.close()
         else:
             self._late.append(LateLines(file, until=self._clock() + LATE_SECONDS, torn=self._last != b"\n"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import time
 from io import FileIO
 from pathlib import Path
@@ -36,6 +35,9 @@ class Writer:
         self.clock += 1
         os.utime(file, (self.clock, self.clock))
 
+    def meanwhile(self) -> None:
+        """In the middle of an accident somebody may look; a test puts its reader here."""
+
     def write(self) -> None:
         self.line(self.out)
 
@@ -49,26 +51,44 @@ class Writer:
     def rotate(self) -> None:
         self.turn += 1
         old = self.out
+        self.meanwhile()
         self.real.rename(f"{self.real}.{self.turn}")
+        self.meanwhile()
         if self.rng.random() < 0.5:
             self.line(old)
         old.close()
+        self.meanwhile()
         self.out = self.create()
+        self.meanwhile()
         self.write()
 
     def copy_and_truncate(self) -> None:
         self.turn += 1
-        copy = Path(f"{self.real}.copy{self.turn}")
-        shutil.copyfile(self.real, copy)
+        self.truncate_with_copy(Path(f"{self.real}.copy{self.turn}"))
+
+    def copy_over_and_truncate(self) -> None:
+        """As above, the copy always under the same name, and made in place of the last one."""
+        self.truncate_with_copy(Path(f"{self.real}.copy"))
+
+    def truncate_with_copy(self, copy: Path) -> None:
+        text = self.real.read_bytes()
+        with copy.open("wb", buffering=0) as out:
+            for piece in (text[: len(text) // 2], text[len(text) // 2 :]):
+                self.stamp(copy)
+                self.meanwhile()
+                out.write(piece)
         self.stamp(copy)
+        self.meanwhile()
         os.truncate(self.real, 0)
         self.stamp(self.real)
+        self.meanwhile()
         for _ in range(self.rng.choice((0, 1, 9))):
             self.write()
 
     def recreate(self) -> None:
         self.out.close()
         self.real.unlink()
+        self.meanwhile()
         self.out = self.create()
         for _ in range(self.rng.choice((0, 1, 9))):
             self.write()
