@@ -75,7 +75,9 @@ class MilesApp(App[None]):
         pause = profile.pause_pattern if profile is not None else None
         self.crash: BaseException | None = None
         self.feeds = feeds
-        self.sessions = [Session(feed.name, RunState(Judge(profile)), Reader(pause=pause)) for feed in feeds]
+        self.sessions = [
+            Session(feed.name, RunState(Judge(profile)), Reader(pause=pause), live=feed.live) for feed in feeds
+        ]
         self.shown = 0  # which of them is on the screen
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()

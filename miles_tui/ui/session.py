@@ -33,10 +33,11 @@ class Status:
 
 
 class Session:
-    """The single writer of a run. Not thread-safe: the event loop calls it."""
+    """The single writer of a run. Not thread-safe: the event loop calls it. `live`: it is no replay."""
 
-    def __init__(self, name: str, run: RunState, reader: Reader) -> None:
+    def __init__(self, name: str, run: RunState, reader: Reader, *, live: bool = True) -> None:
         self.name = name
+        self.live = live
         self.run = run
         self.status = Status()
         self._reader = reader

@@ -31,7 +31,7 @@ class GivenFeed:
     """Hands out what `give` was called with."""
 
     name: str = "train.log"
-    live: bool = False
+    live: bool = True
     how: str = ""
     inbox: asyncio.Queue[list[Piece]] = field(default_factory=asyncio.Queue)
     taken: int = 0

@@ -183,7 +183,7 @@ class MainScreen(Screen[None]):
         if status.percent is not None:
             urgent.append(f"reading, {status.percent} %")
         if status.ended:
-            notes.append("input ended")
+            notes.append("input ended" if self.session.live else "replay ended")
         elif status.how.startswith("every"):
             notes.append(f"polling {status.how}")
         grace = self.session.run.judge.grace
