@@ -51,10 +51,10 @@ class FactKind(StrEnum):
     """What a `Fact` says; the comment names what `text` and `data` hold."""
 
     ARGS = "args"  # data: argument name -> printed value (underscores, as in Miles's table)
-    LAUNCH = "launch"  # a new process began: entrypoint line, argument table, Ray start, checkpoint load; text: the line
+    LAUNCH = "launch"  # a process began: entrypoint, argument table, Ray start, checkpoint load; text: the line
     TIMER_START = "timer-start"  # text: the timer's name
     TIMER_END = "timer-end"  # text: the timer's name
-    TROUBLE = "trouble"  # a traceback or a fatal error; text: its last line (the exception); data["driver"]: "1" if no Ray worker prefix
+    TROUBLE = "trouble"  # a traceback or a fatal error; text: the exception; data["driver"]: "1": not a Ray worker's
     JOB_FAILED = "job-failed"  # the submitter's last word: `Job '...' failed`
     JOB_DONE = "job-done"  # the job's end was printed (`Job '...' succeeded`)
     SECRET = "secret"  # a key was printed; text: the line with the key masked

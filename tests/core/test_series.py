@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -27,7 +28,7 @@ def test_extent_speaks_of_all_values_although_only_some_are_kept(values: list[fl
     assert len(series) <= 18
     if finite:
         assert (extent.low, extent.high) == (min(finite), max(finite))
-        assert extent.swing == max((abs(b - a) for a, b in zip(finite, finite[1:], strict=False)), default=0.0)
+        assert extent.swing == max((abs(b - a) for a, b in itertools.pairwise(finite)), default=0.0)
     else:
         assert extent.low == math.inf
 
@@ -65,7 +66,8 @@ def test_a_restart_kills_what_it_overtakes() -> None:
     series.set(2, 2.5)
     series.set(3, 3.5)
     assert [(p.rollout, p.value, bool(p.flags & DEAD), p.attempt) for p in series.points()] == [
-        (0, 0.0, False, 1), (1, 1.0, False, 1), (2, 2.0, True, 1), (3, 99.0, True, 1), (2, 2.5, False, 2), (3, 3.5, False, 2),
+        (0, 0.0, False, 1), (1, 1.0, False, 1), (2, 2.0, True, 1), (3, 99.0, True, 1),
+        (2, 2.5, False, 2), (3, 3.5, False, 2),
     ]  # fmt: skip
     assert series.extent.high == 3.5
     assert series.extent.count == 4
