@@ -195,7 +195,7 @@ class RunState:
                 series.forget_from(merged.forget_from)
         if self._paused and record.kind != "eval":
             merged.rollout.paused, self._paused = True, False
-        self._store(merged, record, change)
+        self._store(merged, change)
         self.phase.see_record(record, train_side)
         if record.kind != "eval":
             self.pace.see(record, merged.rollout.number, train_side)
@@ -205,7 +205,7 @@ class RunState:
             self.ended = "finished"
         change.header = True
 
-    def _store(self, merged: Merged, record: Record, change: Change) -> None:
+    def _store(self, merged: Merged, change: Change) -> None:
         number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
         for name, value in merged.signals.items():
             self.signals[name].set(number, value, flags)
