@@ -33,6 +33,7 @@ class GivenFeed:
     name: str = "train.log"
     live: bool = True
     how: str = ""
+    place: tuple[bool, int, int] = (True, 1, 1)  # caught up, position, size
     inbox: asyncio.Queue[list[Piece]] = field(default_factory=asyncio.Queue)
     taken: int = 0
 
@@ -45,7 +46,7 @@ class GivenFeed:
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         while not stop.is_set():
             pieces = await self.inbox.get()
-            yield Batch(pieces, True, 1, 1, self.how)
+            yield Batch(pieces, *self.place, self.how)
             self.taken += 1
 
 

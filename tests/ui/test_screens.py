@@ -396,3 +396,20 @@ async def test_several_logs_are_followed_and_brackets_change_between_them(
         other.give(blocks[30])
         await screen.wait(lambda text: "rollout 30 of 48" in text)
         assert "The next run" in await screen.press("question_mark")
+
+
+async def test_while_a_long_log_is_read_only_the_percentage_moves(
+    dashboard: Dashboard, blocks: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("miles_tui.ui.app.CATCH_UP_SECONDS", 0.0)
+    async with dashboard(blocks[0]) as screen:
+        rows = screen.text.splitlines()[3:12]
+        screen.feed.place = (False, 43, 100)
+        text = await screen.give(b"".join(blocks[1:20]))
+        assert "reading, 43 %" in text
+        assert text.splitlines()[3:12] == rows
+        await screen.press("down", "question_mark", "escape")
+        screen.feed.place = (True, 100, 100)
+        text = await screen.give(blocks[20])
+        assert "reading" not in text
+        assert "rollout 20 of 48" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
 SNOOZE = 10  # rollouts
+BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
 SAID_SECONDS = 6.0  # how long the footer shows what a key did
 
 
@@ -54,6 +56,8 @@ class MainScreen(Screen[None]):
         self._rows: list[RowView] = []
         self._alerts: list[AlertView] = []
         self._said = ""
+        self._behind = False  # a long log is being read: the views are older than the run
+        self._taken = 0.0
 
     # -- building ------------------------------------------------------------------------------
 
@@ -110,6 +114,14 @@ class MainScreen(Screen[None]):
         """The run changed: take and show what differs."""
         if self.paused:
             return
+        if self.session.status.percent is not None and time.monotonic() - self._taken < BEHIND_SECONDS:
+            self._behind = True
+            self.fill()  # the percentage alone: painting what is of yesterday slows the reading down
+            return
+        if self._behind:
+            self._take_all()
+            self.fill()
+            return
         run = self.session.run
         cells = self._plan.columns.spark + MARGIN
         if change.alerts:
@@ -130,6 +142,7 @@ class MainScreen(Screen[None]):
         self.fill()
 
     def _take_all(self) -> None:
+        self._behind, self._taken = False, time.monotonic()
         run = self.session.run
         self._header, self._rows, self._alerts = (
             header_view(run),
