@@ -28,10 +28,12 @@ class Baseline:
     """The last healthy values of a signal, and the center and scale they give.
 
     The newest `hold` values are not asked for center and scale: a change that is under way would hide itself.
-    A profile counts as `norm.count` further values. `floor` is the least scale, as a share of the center (1.0 in a
+    A profile counts as `norm.count` further values, fewer as the run goes on. `floor` is the least scale, as a share of the center (1.0 in a
     rule that works with logarithms, where `absolute` is the least scale itself).
     """
 
+    ASKED = (10,)  # values after which the run is asked whether the profile is of its setup
+    FADED = 72  # values of the run itself after which the profile's level counts for nothing
     KEPT = 96  # values: more do not sharpen the tests by 5 %, and a baseline should follow a setup over a day
 
     def __init__(self, least: int, hold: int, norm: Norm | None = None, floor: float = 0.0, absolute: float = 0.0):
@@ -61,18 +63,27 @@ class Baseline:
         return f"profile {self.norm.whose}" if self.norm else "this run so far"
 
     @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the scale."""
-        return max(len(self.values) - self.hold, 0) + (self.norm.count if self.norm else 0) - 1
+    def weight(self) -> float:
+        """How many values the profile counts for now: it fades as the run's own come in."""
+        return self.norm.count * max(0.0, 1.0 - len(self.values) / self.FADED) if self.norm else 0.0
 
     def add(self, value: float) -> None:
         """Take a value in and, when it is time, work center and scale out again (every value at first)."""
         self.values.append(value)
+        if self.norm and len(self.values) in self.ASKED and self._contradicts(self.norm):
+            self.norm = None  # another setup: its own rollouts say more
+            self._due = 0
         self._due -= 1
         if self._due > 0:
             return
         self._due = 1 if len(self.values) < 32 else 4
         self._fit()
+
+    def _contradicts(self, norm: Norm) -> bool:
+        """Whether the run's own level lies further from the profile's than three deviations of the difference."""
+        own, _ = center_and_scale(list(self.values))
+        n = len(self.values)
+        return abs(own - norm.center) > 3.0 * self.scale * math.sqrt(1 / n + 1 / max(norm.count, 1.0))
 
     def _fit(self) -> None:
         old = list(self.values)[: max(len(self.values) - self.hold, min(len(self.values), self.least))]
@@ -82,8 +93,9 @@ class Baseline:
         center, scale = center_and_scale(old)
         if norm:
             n = len(old)
-            self.center = (n * center + norm.count * norm.center) / (n + norm.count)
-            scale = math.sqrt((n * scale * scale + norm.count * norm.scale**2) / (n + norm.count))
+            weight = self.weight
+            self.center = (n * center + weight * norm.center) / (n + weight)
+            scale = math.sqrt((n * scale * scale + weight * norm.scale**2) / (n + weight))
         else:
             self.center = center
         self.scale = self._floored(scale)

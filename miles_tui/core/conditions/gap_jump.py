@@ -76,7 +76,7 @@ class GapJump(LatchedRule):
     def _match(self) -> tuple[Match, float] | None:
         """The change that is sure enough and large enough, with the level before it."""
         base, norm = self.baseline, self.baseline.norm
-        weight = norm.count if norm else 0.0
+        weight = base.weight
         prior_at = clip((norm.center - base.center) / base.scale, -3.0, 3.0) if norm else 0.0
         far = self._in_a_row(self.FAR)
         if far >= self.STAYS and tail_mean(self.last, far) - base.center > self.JUMP * abs(base.center):

@@ -90,7 +90,7 @@ class GradNormGrowth(LatchedRule):
         if sum(recent) - len(recent) * base.center < 2.0 * base.scale:  # nine of ten healthy rollouts end here
             return None
         residuals = base.residuals(-2.5, self.HELD)
-        weight = norm.count if norm else 0.0
+        weight = base.weight
         prior_at = clip((norm.center - base.center) / base.scale, -2.5, self.HELD) if norm else 0.0
         if len(residuals) > 1 and residuals[-1] >= self.HELD and residuals[-2] < 1.0:
             residuals = residuals[:-1]
@@ -100,6 +100,8 @@ class GradNormGrowth(LatchedRule):
         )
         if not match.length or match.score < threshold(self.BASE, match.n + trust - 1):
             return None
+        if norm and (sum(residuals[-4:]) / 4 - min(residuals[:3])) * base.scale < self.RISE:
+            return None  # above the profile's level all along: another setup, but nothing grows
         rise = sum(residuals[-4:]) / 4 - match.before
         return match if rise * base.scale >= self.RISE else None
 

@@ -45,11 +45,13 @@ class Track:
     """
 
     KEPT = 72
+    ASKED = 4  # values after which the run is asked whether it begins where the profile's runs began
 
     def __init__(self, norm: Norm | None):
         self.values: deque[float] = deque(maxlen=self.KEPT)
         self.norm = norm
         self.noise = norm.scale if norm else 0.0
+        self.known_start = norm is not None
         self._due = 0
 
     def add(self, value: float) -> None:
@@ -58,6 +60,7 @@ class Track:
             middle = median(list(self.values)[-5:])
             value = clip(value, middle - 3.5 * self.noise, middle + 3.5 * self.noise)
         self.values.append(value)
+        self.known_start = self.known_start and not (len(self.values) == self.ASKED and self._contradicts())
         self._due -= 1
         if self._due <= 0:
             self._due = 1 if len(self.values) < 24 else 6
@@ -68,13 +71,18 @@ class Track:
                 self.noise = math.sqrt((n * own * own + weight * scale * scale) / (n + weight))
         self.noise = max(self.noise, 1e-3 * abs(mean(list(self.values)[-5:])), 1e-9)
 
+    def _contradicts(self) -> bool:
+        norm, n = self.norm, len(self.values)
+        apart = 3.0 * self.noise * math.sqrt(1 / n + 1 / max(norm.count, 1.0)) if norm else 0.0
+        return norm is not None and abs(mean(list(self.values)) - norm.center) > apart
+
     def restart(self, keep: int) -> None:
         """Begin anew with the last `keep` values: the levels from before were chosen for being extreme.
 
         The noise stands until there are twelve values again.
         """
         self.values = deque(list(self.values)[-keep:], maxlen=self.KEPT)
-        self.norm, self._due = None, 12
+        self.norm, self.known_start, self._due = None, False, 12
 
     def tail(self, count: int = 5) -> float:
         """The mean of the newest `count` values."""
@@ -92,7 +100,7 @@ class RewardDownLengthUp(LatchedRule):
     """
 
     LEAST = 9  # rollouts: four for a level, five for the means
-    EACH, BOTH = 2.1, 4.8
+    EACH, BOTH = 2.2, 5.0
     LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
     BEFORE = (4, 8, 16, 32)  # rollouts that make a level
 
@@ -136,6 +144,8 @@ class RewardDownLengthUp(LatchedRule):
                 return None
             if self.tokens.tail() < lowest + 0.5 * self.tokens.noise:
                 return None
+        if self.reward.norm and (self.reward.tail() > max(rewards[:3]) or self.tokens.tail() < min(lengths[:3])):
+            return None  # unlike the profile's runs all along, but nothing has turned in this one
         best: Turn | None = None
         for k in self.LENGTHS:
             turn = self._turn(rewards, lengths, k)
@@ -149,7 +159,8 @@ class RewardDownLengthUp(LatchedRule):
 
     def _turn(self, rewards: list[float], lengths: list[float], k: int) -> Turn | None:
         before = len(rewards) - k
-        start = self.reward.norm.count if self.reward.norm and len(rewards) < self.reward.KEPT else 0.0
+        known = self.reward.known_start and self.reward.norm and len(rewards) < self.reward.KEPT
+        start = self.reward.norm.count if known and self.reward.norm else 0.0
         if before + start < 4:
             return None
         fall, level = self._score([-v for v in rewards], k, self.reward, -1.0)
@@ -169,7 +180,9 @@ class RewardDownLengthUp(LatchedRule):
         for m in self.BEFORE:
             part = old[-m:]
             n, total = float(len(part)), sum(part)
-            if track.norm and len(old) < m:  # what the profile's runs began with stands in for what is not there yet
+            if (
+                track.norm and track.known_start and len(old) < m
+            ):  # what the profile's runs began with stands in for what is not there yet
                 n, total = n + track.norm.count, total + sign * track.norm.count * track.norm.center
             if n < 4:
                 continue

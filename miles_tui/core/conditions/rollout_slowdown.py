@@ -37,13 +37,13 @@ class RolloutSlowdown(LatchedRule):
 
     LEAST = 8  # rollouts after the warm-up
     WARM_UP = 2  # rollouts of an attempt: compiling, cold caches
-    BASE = 3.75  # score
+    BASE = 3.75  # score: with RISE, one false alarm in some 10,000 rollouts over all families that were tried
     SHORTEST, LONGEST = 4, 40
     FAR = 4.5  # deviations of the rest: one such rollout is a pause, not a trend
     HELD = 3.0  # deviations that one rollout counts for at most
     SWINGS = 2.75  # deviations of the rest itself that the newest three must be above the law
     NEW_GROUND = 1.3  # times the longest rollouts known: the law does not reach that far, so it is learned, not judged
-    RISE = 0.04  # least rise of log(seconds) worth a person's time
+    RISE = 0.06  # least rise of log(seconds), mean of three, that is worth a person's time
 
     condition = CONDITION
     stages = (Stage.SAMPLED,)
@@ -121,6 +121,8 @@ class RolloutSlowdown(LatchedRule):
         if tail_mean(self.last, 3) < max(self.RISE, self.SWINGS * usual):
             return None
         rests = [law.rest(*point) for point in law.points]
+        if norm and tail_mean(self.last, 3) - min(rests[:3]) < self.RISE:
+            return None  # slower than the profile's runs all along: another machine, but nothing grows
         rho, noise = fit.rho, fit.noise
         white = [clip((b - rho * a) / noise, -2.5, self.HELD) for a, b in pairwise(rests)]
         if norm:  # the first rollout has no neighbour: its own rest, in units of the stationary deviation
