@@ -17,8 +17,8 @@ from miles_tui.report import read_log
 class Recorder(Judge):
     """A judge that keeps the rollouts it is shown, without those that a later attempt overtook."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, profile: Profile | None = None) -> None:
+        super().__init__(profile)
         self.rollouts: list[Rollout] = []
 
     def trained(self, rollout: Rollout) -> None:
@@ -30,14 +30,14 @@ class Recorder(Judge):
         super().restarted(at, time, evidence)
 
 
-def learn_from(logs: Sequence[Log], name: str) -> tuple[Profile, str, list[str]]:
-    """A profile of these runs, its text, and what speaks against it (a sentence each).
+def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tuple[Profile, str, list[str]]:
+    """A profile of these runs, its text, and what speaks against it (a sentence each). `pause`: see `Profile.pause`.
 
     Raises UnreadableLog, and NoMetric for a log without a Miles metric.
     """
     runs, raised, arguments = [], [], []
     for log in logs:
-        judge = Recorder()
+        judge = Recorder(profile=Profile(name=name, pause=pause) if pause else None)
         run = read_log(log, judge)
         run.finish()
         if not run.records:
@@ -47,4 +47,6 @@ def learn_from(logs: Sequence[Log], name: str) -> tuple[Profile, str, list[str]]
         arguments.append(run.args)
     names = [str(log) for log in logs]
     profile = learn(name, runs, names, arguments)
+    if pause:
+        profile = profile.model_copy(update={"pause": pause})
     return profile, write_profile(profile), doubts(runs, raised, arguments, names)

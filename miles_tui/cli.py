@@ -22,6 +22,7 @@ from miles_tui.errors import MilesTuiError, UsageError
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
     from miles_tui.export import Exporter
+    from miles_tui.ingest.pauses import PauseLog
     from miles_tui.ingest.read import Log
 
 SUMMARY = """\
@@ -94,11 +95,27 @@ def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
     return [without_past(log, past) for log in logs]
 
 
+def add_source(p: Parser) -> None:
+    add_past(p)
+    p.add_argument("--rotated", action="store_true", help="read the rotations beside a log too (train.log.1, ...)")
+    p.add_argument(
+        "--pauses", metavar="FILE", help="a log of pauses: rollouts in which a line of it falls are not judged"
+    )
+
+
+def pauses_of(name: str | None) -> PauseLog | None:
+    if name is None:
+        return None
+    from miles_tui.ingest.pauses import PauseLog
+
+    return PauseLog(Path(name))
+
+
 def dashboard(argv: Sequence[str]) -> int:
     p = parser("", SUMMARY, usage="miles-tui [options] [LOG...]  |  miles-tui COMMAND ...")
     p.add_argument("logs", nargs="*", metavar="LOG", help="a file, a folder, - or FILE.gz")
     add_profile(p)
-    add_past(p)
+    add_source(p)
     add_screen(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = p.parse_args(argv)
@@ -106,7 +123,8 @@ def dashboard(argv: Sequence[str]) -> int:
         return check([*a.logs, *(["--profile", a.profile] if a.profile else [])])
     from miles_tui.ingest.logs import find_logs, newest_log
 
-    logs = wanted(find_logs(a.logs or [newest_log(Path.cwd())], must_exist=False), a)
+    given = a.logs or [newest_log(Path.cwd())]
+    logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
     profile = load_profile(a.profile)
     from miles_tui.ui.app import run_dashboard
 
@@ -165,16 +183,17 @@ def check(argv: Sequence[str]) -> int:
     p.add_argument("logs", nargs="*", metavar="LOG")
     p.add_argument("--format", choices=("text", "json"), default="text")
     add_profile(p)
-    add_past(p)
+    add_source(p)
     a = p.parse_args(argv)
     from miles_tui.ingest.logs import find_logs, newest_log
     from miles_tui.report import judge_log
 
     profile = load_profile(a.profile)
     status, first = 0, True
-    for log in wanted(find_logs(a.logs or [newest_log(Path.cwd())]), a):
+    pauses = pauses_of(a.pauses)
+    for log in wanted(find_logs(a.logs or [newest_log(Path.cwd())], rotations=a.rotated), a):
         try:
-            report = judge_log(log, profile)
+            report = judge_log(log, profile, pauses)
         except MilesTuiError as e:
             complain(str(e))
             status = max(status, e.exit_status)
@@ -197,6 +216,7 @@ def export(argv: Sequence[str]) -> int:
     p.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
     p.add_argument("--follow", action="store_true", help="go on as the log grows, until interrupted")
     add_past(p)
+    p.add_argument("--rotated", action="store_true", help="read the rotations beside it first (train.log.1, ...)")
     a = p.parse_args(argv)
     from miles_tui.export import Exporter
 
@@ -204,12 +224,12 @@ def export(argv: Sequence[str]) -> int:
     if a.follow:
         from miles_tui.ingest.logs import find_logs
 
-        return export_follow(wanted(find_logs([a.log], must_exist=False), a)[0], exporter)
+        return export_follow(wanted(find_logs([a.log], must_exist=False, rotations=a.rotated), a)[0], exporter)
     from miles_tui.core.reader import Reader
     from miles_tui.ingest.logs import find_logs, why_empty
     from miles_tui.ingest.read import read_all
 
-    for log in wanted(find_logs([a.log]), a):
+    for log in wanted(find_logs([a.log], rotations=a.rotated), a):
         reader = Reader()
         for chunk in read_all(log):
             exporter.take(reader.feed(chunk))
@@ -247,6 +267,7 @@ def export_follow(log: Log, exporter: Exporter) -> int:
 def calibrate(argv: Sequence[str]) -> int:
     p = parser("calibrate", "Learn the ranges of your setup from two or three of your own healthy runs.")
     p.add_argument("logs", nargs="+", metavar="LOG")
+    p.add_argument("--pause", metavar="REGEX", help="log lines that tell of a pause; kept in the profile")
     where = p.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the profile there")
     where.add_argument("--name", metavar="NAME", help="keep it under this name: --profile NAME finds it")
@@ -255,7 +276,7 @@ def calibrate(argv: Sequence[str]) -> int:
     from miles_tui.ingest.logs import find_logs
 
     name = a.name or (a.output.stem if a.output else "own")
-    profile, text, warnings = learn_from(find_logs(a.logs), name)
+    profile, text, warnings = learn_from(find_logs(a.logs), name, a.pause)
     for warning in warnings:
         complain(f"warning: {warning}")
     if a.output is None and a.name is None:

@@ -14,7 +14,7 @@ from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile
 from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
+from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
@@ -102,13 +102,13 @@ class Report(BaseModel):
         return "\n".join(lines)
 
 
-def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False) -> RunState:
+def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False, pauses: Pauses | None = None) -> RunState:
     """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog.
 
     Metrics that are no signals are kept only with `keep_metrics`: a fifth of the time.
     """
     pause = judge.profile.pause_pattern if judge.profile else None
-    reader, run = Reader(pause=pause), RunState(judge, keep_metrics=keep_metrics)
+    reader, run = Reader(pause=pause), RunState(judge, keep_metrics=keep_metrics, pauses=pauses)
     run.feed(log.launch)
     for chunk in read_all(log):
         run.feed(reader.feed(chunk))
@@ -116,9 +116,9 @@ def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False) -> RunState:
     return run
 
 
-def judge_log(log: Log, profile: Profile | None = None) -> Report:
+def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = None) -> Report:
     """Read a log to its end and judge it. Raises UnreadableLog."""
-    run = read_log(log, Judge(profile))
+    run = read_log(log, Judge(profile), pauses=pauses)
     age = age_seconds(log, time.time())
     live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
     run.finish()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.attempts import Attempts, Place
@@ -43,6 +44,14 @@ class Change:
         return bool(self.signals or self.metrics or self.alerts or self.header)
 
 
+class Pauses(Protocol):
+    """Who knows of pauses that the log itself does not tell of."""
+
+    def between(self, after: float, until: float) -> bool:
+        """Whether the job was paused in (`after`, `until`], seconds of the log's clock."""
+        ...
+
+
 class RunState:
     """Series, phase, attempts and alerts of one run.
 
@@ -59,8 +68,10 @@ class RunState:
         capacity: int = 4096,
         most_metrics: int = 1000,
         keep_metrics: bool = True,
+        pauses: Pauses | None = None,
     ) -> None:
         self.judge = judge
+        self.pauses = pauses
         self.keep_metrics = keep_metrics
         self.window = max(5, window)
         self.capacity = capacity
@@ -193,8 +204,8 @@ class RunState:
         if merged.forget_from is not None:
             for series in (*self.signals.values(), *self.metrics.values()):
                 series.forget_from(merged.forget_from)
-        if self._paused and record.kind != "eval":
-            merged.rollout.paused, self._paused = True, False
+        if record.kind != "eval" and self._was_paused(record):
+            self._mark_paused(merged.rollout)
         self._store(merged, change)
         self.phase.see_record(record, train_side)
         if record.kind != "eval":
@@ -222,6 +233,19 @@ class RunState:
                 series.attempt = self.attempt
             series.set(number, value, flags)
             change.metrics = True
+
+    def _was_paused(self, record: Record) -> bool:
+        """Whether a pause was told of between the record before and this one."""
+        paused, self._paused = self._paused, False
+        last = self.pace.last
+        if not paused and self.pauses is not None and last is not None and record.time is not None:
+            paused = self.pauses.between(last, record.time)
+        return paused
+
+    def _mark_paused(self, rollout: Rollout) -> None:
+        rollout.paused = True
+        for series in (*self.signals.values(), *self.metrics.values()):
+            series.mark(rollout.number, PAUSED)
 
     def _judge(self, ready: list[tuple[Stage, Rollout]]) -> None:
         for stage, rollout in ready:

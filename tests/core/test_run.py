@@ -10,7 +10,7 @@ from runs import SECONDS, args, healthy, raised, rollout, state
 from miles_tui.core.judge import Judge
 from miles_tui.core.records import Fact, FactKind, Item, Record
 from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD
+from miles_tui.core.series import DEAD, PAUSED
 from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
@@ -216,3 +216,20 @@ def test_the_phase_follows_the_timers() -> None:
     perf = next(iter(rollout(0)))
     run.feed([perf])
     assert run.phase.open_timer is None
+
+
+@pytest.mark.parametrize("told_by", ["a line of the log", "a pause log"])
+def test_a_rollout_that_a_pause_touched_is_marked_and_not_judged(told_by: str) -> None:
+    class Pauses:
+        def between(self, after: float, until: float) -> bool:
+            return told_by == "a pause log" and after < 1000.0 + 25 * SECONDS - 5 <= until
+
+    run = RunState(Judge(), pauses=Pauses())
+    for n in range(30):
+        if n == 25 and told_by == "a line of the log":
+            run.feed([Fact(FactKind.PAUSE, "heat guard: paused")])
+        run.feed(rollout(n, seconds=400.0 if n == 25 else 53.0))
+    hollow = [p.rollout for p in run.signals["rollout time"].points() if p.flags & PAUSED]
+    assert hollow == [25]
+    assert [p.rollout for p in run.signals["gap"].points() if p.flags & PAUSED] == [25]
+    assert raised(run) == []

@@ -1,0 +1,55 @@
+"""A pause log beside the run's own: the times at which a heat guard (or a person) paused the job."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from contextlib import suppress
+from pathlib import Path
+
+from miles_tui.core.prefix import time_of
+from miles_tui.errors import UnreadableLog
+
+MOST_LINE = 4096  # bytes of an unfinished last line that wait for the rest
+
+
+class PauseLog:
+    """The time stamps of a file's lines, read on as it grows; it is looked at once a record at most.
+
+    A rollout is touched by a pause when a stamp lies between the record before it and its own.
+    Raises UnreadableLog when the file can't be read at the beginning.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = 0
+        self._rest = b""
+        self._times: list[float] = []
+        try:
+            self._read()
+        except OSError as error:
+            raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+
+    def between(self, after: float, until: float) -> bool:
+        """Whether a pause is told of in (`after`, `until`], seconds of the log's clock."""
+        with suppress(OSError):  # it may be rotated just now: what was read before still counts
+            self._read()
+        at = bisect_right(self._times, after)
+        return at < len(self._times) and self._times[at] <= until
+
+    def _read(self) -> None:
+        size = self._path.stat().st_size
+        if size == self._size:
+            return
+        with self._path.open("rb") as file:
+            if size > self._size:
+                file.seek(self._size)
+            else:
+                self._rest = b""  # rewritten: its lines are read anew, known times stay
+            text = self._rest + file.read()
+            self._size = file.tell()
+        *lines, rest = text.split(b"\n")
+        self._rest = rest[-MOST_LINE:]
+        for line in lines:
+            time = time_of(line.decode(errors="replace"))
+            if time is not None:
+                insort(self._times, time)
