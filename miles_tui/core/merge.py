@@ -7,7 +7,8 @@ Two producers print `perf N` with disjoint keys. In async training the rollout s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from miles_tui.core.records import Record, Source
@@ -55,11 +56,10 @@ class Open:
     """A rollout that may still grow: its metrics by update, and which name each signal came from."""
 
     rollout: Rollout
-    by_update: dict[int, dict[str, float]] = field(default_factory=dict)
-    rank_of: dict[str, int] = field(default_factory=dict)  # signal -> place of its name in Signal.log_names
+    by_update: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    place_of: dict[str, int] = field(default_factory=dict)  # signal -> place of its name in Signal.log_names
     over: bool = False  # the trainer's `perf N` line was seen after its updates
     sampled: bool = False  # handed out at that stage
-    trained: bool = False
 
 
 @dataclass(slots=True)
@@ -86,10 +86,11 @@ class Merger:
         self.learned = False
         self.attempt = 1
         self.started = 0
-        self._open: dict[int, Open] = {}
+        self.names: dict[str, str] = {}  # signal -> the log name that it came from last
+        self._open: dict[int, Open] = {}  # the newest rollouts
+        self._growing: dict[int, Open] = {}  # those of them that have not reached the last stage
         self._training: int | None = None  # the trainer's last `rollout N`
         self._critics: set[Source] = set()
-        self.names: dict[str, str] = {}  # signal -> the log name that it came from last
         self._namespace = ""
         self._meanings: dict[str, tuple[str, int] | None] = {}
         self._guessed = -1  # the highest rollout number taken from an update number without knowing k
@@ -121,21 +122,28 @@ class Merger:
     def take(self, record: Record, train_side: bool) -> Merged:
         """Put a record of the current attempt in its place; `train_side` as `is_train_side` says."""
         number = self.rollout_of(record)
+        if record.kind == "eval":
+            return Merged(Rollout(number, self.attempt), {}, _floats(record.metrics), [])
         ready: list[tuple[Stage, Rollout]] = []
         forget = self._correct_guess(record, number, train_side)
         if record.kind == "rollout":
             ready = self._begin_training(number)
         critic = self._is_critic(record)
         entry = self._entry(number)
-        signals = {} if critic else self._signals(entry, record)
         metrics = self._metrics(entry, record, critic)
+        signals = {} if critic else self._signals(entry, metrics)
         entry.rollout.planned_updates = self.planned
-        ready += self._advance(entry, record, critic, train_side)
+        if record.time is not None:
+            entry.rollout.time = record.time
+        if not critic:
+            ready += self._advance(entry, record, train_side)
+        if len(self._open) > MOST_OPEN:
+            ready += self._drop_oldest()
         return Merged(entry.rollout, signals, metrics, ready, forget)
 
     def close_all(self) -> list[tuple[Stage, Rollout]]:
         """Hand out every open rollout: nothing more comes."""
-        return self._hand_out(sorted(self._open), last=True)
+        return self._close(None)
 
     # -- where a record belongs ------------------------------------------------------------
 
@@ -144,7 +152,7 @@ class Merger:
         if entry is None:
             entry = Open(Rollout(number, self.attempt, self.started, planned_updates=self.planned))
             self.started += 1
-            self._open[number] = entry
+            self._open[number] = self._growing[number] = entry
         return entry
 
     def _is_critic(self, record: Record) -> bool:
@@ -160,11 +168,12 @@ class Merger:
             if self._training is None and self.planned is None:
                 self._guessed = max(self._guessed, number)
             return None
-        if self._guessed <= number or record.kind == "eval" or not train_side:
+        if self._guessed <= number or not train_side:
             return None
         self._guessed = -1
         for wrong in [n for n in self._open if n > number]:
             del self._open[wrong]
+            self._growing.pop(wrong, None)
         return number + 1
 
     def _begin_training(self, number: int) -> list[tuple[Stage, Rollout]]:
@@ -173,7 +182,7 @@ class Merger:
         if before is not None and before != number and before in self._open:
             self._learn(len(self._open[before].by_update))
         self._training = number
-        return self._hand_out([n for n in sorted(self._open) if n < number], last=True)
+        return self._close(number)
 
     def _learn(self, updates: int) -> None:
         if updates:
@@ -181,23 +190,36 @@ class Merger:
 
     # -- values ----------------------------------------------------------------------------
 
-    def _signals(self, entry: Open, record: Record) -> dict[str, float]:
-        """The signals that this record sets. A name earlier in `Signal.log_names` beats a later one."""
+    def _metrics(self, entry: Open, record: Record, critic: bool) -> dict[str, float]:
+        """The record's metrics by log name as numbers; of an update, the means over the rollout's updates."""
+        out = _floats(record.metrics)
+        if critic:
+            out = {name: value for name, value in out.items() if "critic" in name}
+        elif record.kind == "step":
+            updates, rollout = entry.by_update, entry.rollout
+            if len(updates) < MOST_UPDATES or record.number in updates:
+                updates[record.number] = out
+            rollout.updates = len(updates)
+            if len(updates) == 1 or record.number == min(updates):
+                rollout.first = out
+            if len(updates) > 1:
+                out = {name: _mean(updates, name) for name in out}
+        entry.rollout.metrics.update(out)
+        return out
+
+    def _signals(self, entry: Open, metrics: dict[str, float]) -> dict[str, float]:
+        """The signals among these metrics. A name earlier in `Signal.log_names` beats a later one."""
         out: dict[str, float] = {}
-        if record.kind == "eval":
-            return out
-        for name, value in record.metrics.items():
+        for name, value in metrics.items():
             known = _PLACES.get(name) or (self._namespaced(name) if name.count("/") > 1 else None)
             if known is None:
                 continue
             signal, place = known
-            if place > entry.rank_of.get(signal, place):
+            if place > entry.place_of.get(signal, place):
                 continue
-            entry.rank_of[signal] = place
+            entry.place_of[signal] = place
             self.names[signal] = name
-            out[signal] = float(value)
-        if record.kind == "step" and out:
-            out = {name: self._mean_with(entry, record, name, value) for name, value in out.items()}
+            out[signal] = value
         entry.rollout.values.update(out)
         return out
 
@@ -214,82 +236,68 @@ class Merger:
             self._meanings[name] = known
         return known
 
-    def _mean_with(self, entry: Open, record: Record, signal: str, value: float) -> float:
-        """The mean of a signal over the updates of the rollout, this one included."""
-        key = f"\0{signal}"  # beside the metrics of the update, where no log name can be
-        if len(entry.by_update) < MOST_UPDATES or record.number in entry.by_update:
-            entry.by_update.setdefault(record.number, {})[key] = value
-        values = [update[key] for update in entry.by_update.values() if key in update]
-        return sum(values) / len(values) if values else value
-
-    def _metrics(self, entry: Open, record: Record, critic: bool) -> dict[str, float]:
-        """All metrics by log name, updates as their mean."""
-        if not is_update(record.kind):
-            out = {name: float(value) for name, value in record.metrics.items()}
-        elif critic:
-            out = {name: float(v) for name, v in record.metrics.items() if "critic" in name}
-        else:
-            updates = entry.by_update
-            if len(updates) < MOST_UPDATES or record.number in updates:
-                updates.setdefault(record.number, {}).update((n, float(v)) for n, v in record.metrics.items())
-            entry.rollout.updates = len(updates)
-            if record.number == min(updates, default=record.number):
-                entry.rollout.first = {name: float(v) for name, v in record.metrics.items()}
-            out = {}
-            for name, value in record.metrics.items():
-                values = [u[name] for u in updates.values() if name in u] if len(updates) > 1 else [float(value)]
-                out[name] = sum(values) / len(values) if values else float(value)
-        entry.rollout.metrics.update(out)
-        if record.time is not None and record.kind != "eval":
-            entry.rollout.time = record.time
-        return out
-
     # -- stages ----------------------------------------------------------------------------
 
-    def _advance(self, entry: Open, record: Record, critic: bool, train_side: bool) -> list[tuple[Stage, Rollout]]:
+    def _advance(self, entry: Open, record: Record, train_side: bool) -> list[tuple[Stage, Rollout]]:
         number = entry.rollout.number
-        if record.kind == "eval" or critic:
-            return self._overflow()
-        if record.kind == "perf" and train_side:
-            # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
-            entry.over = bool(entry.by_update)
-            if entry.over and self._training == number:
-                self._learn(len(entry.by_update))
-                entry.rollout.planned_updates = self.planned
-            over = entry.over or not self._updates_logged
-            return self._hand_out([n for n in sorted(self._open) if n < number + over], last=True)
         if record.kind == "step":
             self._updates_logged = True
-            ready = self._hand_out([n for n in sorted(self._open) if n < number], last=True)
+            ready = self._close(number) + self._sample(entry)
             whole = self.planned is not None and len(entry.by_update) >= self.planned
-            return ready + self._hand_out([number], last=False, trained=whole)
+            return ready + (self._finish(entry) if whole else [])
         if record.kind == "rollout":
-            return self._hand_out([number], last=False)
-        if record.kind == "perf":  # the rollout side: at most one ahead of the trainer
-            return self._hand_out([n for n in sorted(self._open) if n <= number - 2], last=True)
-        return self._overflow()
+            return self._sample(entry)
+        if record.kind != "perf":
+            return []
+        if not train_side:  # the rollout side is at most one ahead of the trainer
+            return self._close(number - 1)
+        # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
+        entry.over = bool(entry.by_update)
+        if entry.over and self._training == number:
+            self._learn(len(entry.by_update))
+            entry.rollout.planned_updates = self.planned
+        return self._close(number + 1 if entry.over or not self._updates_logged else number)
 
-    def _overflow(self) -> list[tuple[Stage, Rollout]]:
-        over = sorted(self._open)[: max(0, len(self._open) - MOST_OPEN)]
-        return self._hand_out(over, last=True) if over else []
+    def _close(self, below: int | None) -> list[tuple[Stage, Rollout]]:
+        """The rollouts below a number (all without one) are over: hand them out in their order."""
+        over = [n for n in self._growing if below is None or n < below]
+        if not over:
+            return []
+        return [step for n in sorted(over) for step in self._finish(self._growing[n])]
 
-    def _hand_out(self, numbers: Iterable[int], *, last: bool, trained: bool = False) -> list[tuple[Stage, Rollout]]:
-        """Mark stages as reached; with `last` the rollouts are over and leave."""
-        ready: list[tuple[Stage, Rollout]] = []
-        for number in numbers:
-            entry = self._open.get(number)
-            if entry is None:
-                continue
-            if not entry.sampled and (entry.rollout.values or entry.rollout.metrics):
-                entry.sampled = True
-                ready.append((Stage.SAMPLED, entry.rollout))
-            if (last or trained) and not entry.trained and entry.sampled:
-                entry.trained = True
-                ready.append((Stage.TRAINED, entry.rollout))
-        # Rollouts that are over stay until newer ones push them out: the trainer's `perf` line may
-        # follow, and a retried rollout is printed again.
-        if len(self._open) > MOST_OPEN:
-            for number in sorted(self._open)[:-MOST_OPEN]:
-                if self._open[number].trained:
-                    del self._open[number]
+    def _sample(self, entry: Open) -> list[tuple[Stage, Rollout]]:
+        if entry.sampled:
+            return []
+        entry.sampled = True
+        return [(Stage.SAMPLED, entry.rollout)]
+
+    def _finish(self, entry: Open) -> list[tuple[Stage, Rollout]]:
+        if self._growing.pop(entry.rollout.number, None) is None:
+            return []
+        return [*self._sample(entry), (Stage.TRAINED, entry.rollout)]
+
+    def _drop_oldest(self) -> list[tuple[Stage, Rollout]]:
+        """Rollouts stay open until newer ones push them out: a retried one is printed again, `perf` lines come late."""
+        oldest = sorted(self._open)[:-MOST_OPEN]
+        ready = [step for n in oldest for step in self._finish(self._open[n])]
+        for number in oldest:
+            del self._open[number]
         return ready
+
+
+def _floats(metrics: Mapping[str, float | int]) -> dict[str, float]:
+    """The metrics as floats; an integer beyond them is infinite."""
+    out: dict[str, float] = {}
+    for name, value in metrics.items():
+        if type(value) is not float:
+            try:
+                value = float(value)
+            except OverflowError:
+                value = math.inf if value > 0 else -math.inf
+        out[name] = value
+    return out
+
+
+def _mean(updates: Mapping[int, Mapping[str, float]], name: str) -> float:
+    values = [update[name] for update in updates.values() if name in update]
+    return sum(values) / len(values)

@@ -88,6 +88,7 @@ class RunState:
         self._merger = Merger()
         self._attempts = Attempts()
         self._trouble: Fact | None = None
+        self._last: Record | None = None
         self._paused = False
         self._stalled = False
         self._heard: float | None = None  # arrival of the newest record, the caller's clock
@@ -192,6 +193,9 @@ class RunState:
     # -- records ---------------------------------------------------------------------------
 
     def _take_record(self, record: Record, change: Change) -> None:
+        twin, self._last = self._last, record
+        if twin is not None and _is_twin(record, twin):
+            return
         train_side = is_train_side(record)
         place = self._attempts.place(record, train_side)
         if place is Place.REPLAY:
@@ -365,3 +369,13 @@ class RunState:
         if shown != self._alerts_before:
             self._alerts_before = shown
             change.alerts = change.header = True
+
+
+def _is_twin(record: Record, before: Record) -> bool:
+    """Whether a line is the one before it printed again, as Megatron does with every update."""
+    return (
+        record.number == before.number
+        and record.kind == before.kind
+        and record.source == before.source
+        and record.metrics == before.metrics
+    )

@@ -62,12 +62,13 @@ class Series:
     Count, minimum, maximum and swing speak of all live values ever set, not only of those kept.
     """
 
-    __slots__ = ("_begin", "_extent", "_folded", "_old", "attempt", "attempts", "capacity", "flags", "x", "y")
+    __slots__ = ("_begin", "_extent", "_folded", "_most", "_old", "attempt", "attempts", "capacity", "flags", "x", "y")
 
     def __init__(self, capacity: int = 4096) -> None:
         if capacity < 16:
             raise ValueError(f"capacity is {capacity}: a series keeps at least 16 values")
         self.capacity = capacity
+        self._most = capacity + capacity // SLACK
         self.x, self.y, self.flags, self.attempts = array("q"), array("d"), array("b"), array("h")
         self.attempt = 1
         self._begin = 0  # where the current attempt begins in the columns
@@ -80,9 +81,20 @@ class Series:
 
     def set(self, rollout: int, value: float, flags: int = 0) -> None:
         """Put the value of a rollout; O(1) for the newest, O(capacity) for a late change of an older one."""
-        if len(self.x) == self._begin or rollout > self.x[-1]:
-            self._append(rollout, value, flags)
-            return
+        x = self.x
+        if len(x) == self._begin or rollout > x[-1]:
+            x.append(rollout)
+            self.y.append(value)
+            self.flags.append(flags)
+            self.attempts.append(self.attempt)
+            if len(x) > self._most:
+                self._trim(len(x) - self.capacity)
+        elif rollout == x[-1]:
+            self.y[-1], self.flags[-1] = value, flags
+        else:
+            self._set_late(rollout, value, flags)
+
+    def _set_late(self, rollout: int, value: float, flags: int) -> None:
         at = bisect_left(self.x, rollout, self._begin)
         if self.x[at] != rollout:
             self.x.insert(at, rollout)
@@ -172,14 +184,6 @@ class Series:
             if not self.flags[i] & DEAD:
                 self._extent.add(self.y[i])
             self._folded = i + 1
-
-    def _append(self, rollout: int, value: float, flags: int) -> None:
-        self.x.append(rollout)
-        self.y.append(value)
-        self.flags.append(flags)
-        self.attempts.append(self.attempt)
-        if len(self.x) > self.capacity + self.capacity // SLACK:
-            self._trim(len(self.x) - self.capacity)
 
     def _trim(self, count: int) -> None:
         self._fold(count)
