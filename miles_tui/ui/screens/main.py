@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
-from miles_tui.core.text import clock
 from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.heading import Surroundings, heading
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS
 from miles_tui.ui.layout import plan
-from miles_tui.ui.notes import as_text
 from miles_tui.ui.rows import detail_row
+from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, packed
 from miles_tui.ui.sparks import MARGIN, Sparks
@@ -28,14 +26,12 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
+    pass
 
-SNOOZE = 10  # rollouts
 BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
-SAID_SECONDS = 6.0  # how long the footer shows what a key did
 
 
-class MainScreen(Screen[None]):
+class MainScreen(MainActions):
     """One run. `grew` is called with what changed; while the view is paused it only remembers that."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN_KEYS
@@ -47,15 +43,12 @@ class MainScreen(Screen[None]):
     """
 
     def __init__(self, session: Session, glyphs: str) -> None:
-        super().__init__()
-        self.session = session
-        self.paused = False
+        super().__init__(session)
         self._sparks = Sparks(glyphs)
         self._plan = plan(80, 24)
         self._header = HeaderView()
         self._rows: list[RowView] = []
         self._alerts: list[AlertView] = []
-        self._said = ""
         self._behind = False  # a long log is being read: the views are older than the run
         self._taken = 0.0
 
@@ -71,12 +64,12 @@ class MainScreen(Screen[None]):
         yield Lines(id="keys")
 
     def on_mount(self) -> None:
-        self._take_all()
+        self.take_all()
 
     def on_screen_resume(self) -> None:
         """Seen again: while another screen was on top nothing was taken."""
         if self.is_mounted and not self.paused:
-            self._take_all()
+            self.take_all()
             self.fill()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -91,22 +84,14 @@ class MainScreen(Screen[None]):
             widget = self.query_one(f"#{name}")
             widget.styles.height = height
             widget.display = height > 0
-        self._pane.display = not p.too_small
+        self.pane.display = not p.too_small
         if not self.paused:
-            self._take_all()  # a wider sparkline shows more rollouts
+            self.take_all()  # a wider sparkline shows more rollouts
         self.fill()
-
-    @property
-    def app_(self) -> MilesApp:
-        return cast("MilesApp", self.app)
 
     @property
     def _table(self) -> SignalTable:
         return self.query_one("#signals", SignalTable)
-
-    @property
-    def _pane(self) -> AlertPane:
-        return self.query_one("#alerts", AlertPane)
 
     # -- data ----------------------------------------------------------------------------------
 
@@ -119,7 +104,7 @@ class MainScreen(Screen[None]):
             self.fill()  # the percentage alone: painting what is of yesterday slows the reading down
             return
         if self._behind:
-            self._take_all()
+            self.take_all()
             self.fill()
             return
         run = self.session.run
@@ -138,10 +123,11 @@ class MainScreen(Screen[None]):
         """Show another run."""
         self.session, self.paused = session, False
         self._sparks.reset()
-        self._take_all()
+        self.take_all()
         self.fill()
 
-    def _take_all(self) -> None:
+    def take_all(self) -> None:
+        """Take all views anew."""
         self._behind, self._taken = False, time.monotonic()
         run = self.session.run
         self._header, self._rows, self._alerts = (
@@ -161,7 +147,7 @@ class MainScreen(Screen[None]):
         head.show(heading(self._header, self._surroundings(), p.width, p.header, margin))
         self._table.put(self._rows, p)
         self._show_detail()
-        self._pane.put(self._alerts, self._calm(), self._header.last, margin)
+        self.pane.put(self._alerts, self._calm(), self._header.last, margin)
         self._show_keys()
 
     def _show_detail(self) -> None:
@@ -170,6 +156,15 @@ class MainScreen(Screen[None]):
             log_name = self.session.run.log_names.get(selected.name, "")
             line = detail_row(selected, meaning_of(log_name), self._plan.width, self._plan.columns.margin)
             self.query_one("#detail", Lines).show([line])
+
+    def retake_alerts(self) -> None:
+        """The person changed an alert's state."""
+        self._alerts = alert_views(self.session.run)
+        self._header = header_view(self.session.run)
+        self.fill()
+
+    def on_signal_table_selected(self) -> None:
+        self._show_detail()
 
     def _show_keys(self) -> None:
         p = self._plan
@@ -222,74 +217,3 @@ class MainScreen(Screen[None]):
             [(self._header.style, text[0][: p.width])],
             *[[("text", line[: p.width])] for line in text[1 : p.height]],
         ]
-
-    # -- what keys do ----------------------------------------------------------------------------
-
-    def say(self, text: str) -> None:
-        """Show a short message in the footer for a moment."""
-        self._said = text
-        self.fill()
-        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
-
-    def _unsay(self, text: str) -> None:
-        if self._said == text:
-            self._said = ""
-            self.fill()
-
-    def on_signal_table_selected(self) -> None:
-        self._show_detail()
-
-    def on_signal_table_opened(self, event: SignalTable.Opened) -> None:
-        self.app_.open_chart(event.name)
-
-    def action_pause(self) -> None:
-        """Freeze or thaw what is shown; the log is read on."""
-        self.paused = not self.paused
-        if not self.paused:
-            self._take_all()
-        self.fill()
-
-    def action_acknowledge(self) -> None:
-        alert = self._current()
-        if alert is not None:
-            self.session.run.judge.acknowledge(alert.source)
-            self._alerts_changed()
-
-    def action_snooze(self) -> None:
-        alert = self._current()
-        if alert is not None:
-            judge = self.session.run.judge
-            judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
-            self._alerts_changed()
-            self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
-
-    def action_copy(self) -> None:
-        alert = self._current()
-        if alert is not None:
-            self.app.copy_to_clipboard(as_text(alert, self.session.name))
-            self.say(f"{alert.condition} copied")
-
-    def action_rebase(self) -> None:
-        run = self.session.run
-        run.judge.rebase()
-        self._take_all()
-        at = run.pace.number
-        self.say("new baseline from here" if at is None else f"new baseline from rollout {at + 1} on")
-
-    def action_conditions(self) -> None:
-        current = self._pane.current
-        self.app_.open_conditions(current.condition if current else None)
-
-    def _current(self) -> AlertView | None:
-        alert = self._pane.current
-        if alert is None:
-            self.say("there is no alert")
-        return alert
-
-    def _alerts_changed(self) -> None:
-        self._alerts = alert_views(self.session.run)
-        self._header = header_view(self.session.run)
-        self.fill()
-
-
-__all__ = ["MainScreen", "clock"]

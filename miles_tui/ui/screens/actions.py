@@ -1,0 +1,107 @@
+"""What the keys of the main screen do; what it shows is in `screens.main`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from miles_tui.ui.notes import as_text
+from miles_tui.ui.session import Session
+from miles_tui.ui.views import AlertView
+from miles_tui.ui.widgets.alerts import AlertPane
+from miles_tui.ui.widgets.signals import SignalTable
+
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
+SNOOZE = 10  # rollouts
+SAID_SECONDS = 6.0  # how long the footer shows what a key did
+
+
+class MainActions(Screen[None]):
+    """The actions of the main screen, on a run; the screen itself says how it is shown."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.paused = False
+        self._said = ""
+
+    @property
+    def app_(self) -> MilesApp:
+        return cast("MilesApp", self.app)
+
+    @property
+    def pane(self) -> AlertPane:
+        return self.query_one("#alerts", AlertPane)
+
+    def fill(self) -> None:
+        """Show the views that were taken."""
+        raise NotImplementedError
+
+    def take_all(self) -> None:
+        """Take all views of the run anew."""
+        raise NotImplementedError
+
+    def retake_alerts(self) -> None:
+        """Take and show the alerts anew: the person changed the state of one."""
+        raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Show a short message in the footer for a moment."""
+        self._said = text
+        self.fill()
+        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
+
+    def _unsay(self, text: str) -> None:
+        if self._said == text:
+            self._said = ""
+            self.fill()
+
+    def on_signal_table_opened(self, event: SignalTable.Opened) -> None:
+        self.app_.open_chart(event.name)
+
+    def action_pause(self) -> None:
+        """Freeze or thaw what is shown; the log is read on."""
+        self.paused = not self.paused
+        if not self.paused:
+            self.take_all()
+        self.fill()
+
+    def action_acknowledge(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            self.session.run.judge.acknowledge(alert.source)
+            self.retake_alerts()
+
+    def action_snooze(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            judge = self.session.run.judge
+            judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
+            self.retake_alerts()
+            self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
+
+    def action_copy(self) -> None:
+        alert = self._current()
+        if alert is not None:
+            self.app.copy_to_clipboard(as_text(alert, self.session.name))
+            self.say(f"{alert.condition} copied")
+
+    def action_rebase(self) -> None:
+        run = self.session.run
+        run.judge.rebase()
+        self.take_all()
+        at = run.pace.number
+        self.say("new baseline from here" if at is None else f"new baseline from rollout {at + 1} on")
+
+    def action_conditions(self) -> None:
+        current = self.pane.current
+        self.app_.open_conditions(current.condition if current else None)
+
+    def _current(self) -> AlertView | None:
+        alert = self.pane.current
+        if alert is None:
+            self.say("there is no alert")
+        return alert
