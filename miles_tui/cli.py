@@ -21,15 +21,19 @@ from miles_tui.options import (
     add_profile,
     add_screen,
     add_source,
+    add_watch,
     complain,
     load_profile,
     parser,
     pauses_of,
     positive,
+    setup_of,
     wanted,
 )
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from miles_tui.export import Exporter
     from miles_tui.ingest.read import Log
 
@@ -57,18 +61,26 @@ def dashboard(argv: Sequence[str]) -> int:
     add_profile(p)
     add_source(p)
     add_screen(p)
+    add_watch(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = p.parse_args(argv)
     if not sys.stdout.isatty():
-        return check([*a.logs, *(["--profile", a.profile] if a.profile else [])])
+        return check([*a.logs, *passed_on(a)])
     from miles_tui.ingest.logs import find_logs, newest_log
 
     given = a.logs or [newest_log(Path.cwd())]
     logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
-    profile = load_profile(a.profile)
+    setup = setup_of(a)
     from miles_tui.ui.app import run_dashboard
 
-    return run_dashboard(logs, profile=profile, theme=a.theme, mouse=not a.no_mouse)
+    return run_dashboard(logs, setup)
+
+
+def passed_on(a: Namespace) -> list[str]:
+    """The dashboard's options that `check` knows too, for an output that is no terminal."""
+    given = {"--profile": a.profile, "--tail": a.tail, "--since": a.since, "--pauses": a.pauses}
+    options = [text for name, value in given.items() if value is not None for text in (name, str(value))]
+    return [*options, *(["--rotated"] if a.rotated else [])]
 
 
 def demo(argv: Sequence[str]) -> int:
@@ -83,7 +95,7 @@ def demo(argv: Sequence[str]) -> int:
         return check([str(log)])
     from miles_tui.ui.app import run_replay
 
-    return run_replay(log, speed=a.speed, theme=a.theme, mouse=not a.no_mouse, title="demo")
+    return run_replay(log, a.speed, setup_of(a), title="demo")
 
 
 def replay(argv: Sequence[str]) -> int:
@@ -98,10 +110,10 @@ def replay(argv: Sequence[str]) -> int:
     from miles_tui.ingest.logs import find_logs
 
     log = find_logs([a.log])[0]
-    profile = load_profile(a.profile)
+    setup = setup_of(a)
     from miles_tui.ui.app import run_replay
 
-    return run_replay(log.path, speed=a.speed, profile=profile, theme=a.theme, mouse=not a.no_mouse)
+    return run_replay(log.path, a.speed, setup)
 
 
 def check(argv: Sequence[str]) -> int:

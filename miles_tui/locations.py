@@ -15,6 +15,12 @@ def config_dir() -> Path:
     return (Path(base) if Path(base).is_absolute() else _home() / ".config") / APP
 
 
+def state_dir() -> Path:
+    """The folder of what the program itself remembers, where the settings ask for it; likewise."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else _home() / ".local" / "state") / APP
+
+
 def profiles_dir() -> Path:
     """The folder of the person's own profiles, one TOML file each."""
     return config_dir() / "profiles"

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from miles_tui.errors import UsageError
+from miles_tui.errors import BadSetting, UsageError
+from miles_tui.locations import config_dir
 
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
     from miles_tui.ingest.pauses import PauseLog
     from miles_tui.ingest.read import Log
+    from miles_tui.ui.setup import Setup
 
 
 class Parser(argparse.ArgumentParser):
@@ -68,7 +71,15 @@ def add_source(p: Parser) -> None:
 
 def add_screen(p: Parser) -> None:
     p.add_argument("--theme", metavar="NAME", help="colours (t in the dashboard lists them)")
-    p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    p.add_argument("--glyphs", choices=("braille", "blocks", "ascii"), help="how sparklines are drawn")
+    p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal (M in the dashboard)")
+
+
+def add_watch(p: Parser) -> None:
+    """What makes sense where the run is alive."""
+    p.add_argument("--on-alert", metavar="COMMAND", help="run it when an alert fires, and when it is resolved, with "
+                   "the alert as JSON on its standard input (not for notices)")  # fmt: skip
+    p.add_argument("--polling", action="store_true", help="look for changes by time: file events don't come here")
 
 
 def positive(text: str) -> float:
@@ -102,6 +113,63 @@ def load_profile(name: str | None) -> Profile | None:
     from miles_tui.profiles import load
 
     return load(name)
+
+
+def setup_of(a: argparse.Namespace) -> Setup:
+    """What the options and the settings ask of the screen together; options win.
+
+    Wrong settings are a note on the screen and the defaults. Raises BadSetting for an option that is wrong.
+    The settings are read only where there is a file: pydantic costs 40 ms at start.
+    """
+    from miles_tui.ui.setup import Setup
+
+    given = vars(a)
+    setup = from_settings(Setup()) if (config_dir() / "config.toml").exists() else Setup()
+    profile = setup.profile if given.get("profile") is None else load_profile(a.profile)
+    notices = replace(setup.notices, command=given["on_alert"]) if given.get("on_alert") else setup.notices
+    return replace(
+        setup,
+        profile=profile,
+        theme=a.theme or setup.theme,
+        glyphs=a.glyphs or "",
+        mouse=setup.mouse and not a.no_mouse,
+        polling=True if given.get("polling") else None,
+        pauses=pauses_of(given.get("pauses")),
+        notices=notices,
+    )
+
+
+def from_settings(setup: Setup) -> Setup:
+    """The settings' file over the defaults."""
+    from miles_tui.remember import recalled
+    from miles_tui.settings import load_settings
+    from miles_tui.ui.setup import Notices
+
+    try:
+        s = load_settings()
+    except BadSetting as error:
+        return replace(setup, note=str(error))
+    profile, note = None, ""
+    try:
+        profile = load_profile(s.profile or None)
+    except BadSetting as error:
+        note = f"{config_dir() / 'config.toml'}: profile: {error}"
+    n, view = s.notify, recalled() if s.remember else {}
+    return replace(
+        setup,
+        profile=profile,
+        theme=view.get("theme") or s.theme or None,
+        signal=view.get("signal", ""),
+        signals=tuple(s.signals),
+        metrics=tuple(s.metrics),
+        switched_off=tuple(s.switched_off),
+        window=s.window,
+        history=s.history,
+        mouse=s.mouse,
+        remember=s.remember,
+        notices=Notices(n.bell, n.title, n.desktop, n.command, n.command_seconds),
+        note=note,
+    )
 
 
 def complain(message: str) -> None:

@@ -21,10 +21,8 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.core.judge import Judge
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
@@ -35,6 +33,7 @@ from miles_tui.ui.paint import Sequence as Bytes
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
+from miles_tui.ui.setup import Setup
 from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.widgets.lines import Lines
@@ -42,13 +41,13 @@ from miles_tui.ui.widgets.lines import Lines
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from miles_tui.core.profile import Profile
     from miles_tui.ingest.read import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 MOST_RUNS = 8  # logs that are followed at once: each has a thread of its own
+NOTE_SECONDS = 30.0  # how long wrong settings are told of
 HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 
 
@@ -60,24 +59,23 @@ class MilesApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
 
-    def __init__(
-        self, *feeds: Feed, profile: Profile | None = None, theme: str | None = None, glyphs: str = ""
-    ) -> None:
+    def __init__(self, *feeds: Feed, setup: Setup | None = None) -> None:
+        self.setup = setup = setup or Setup()
         self.looks = Looks()
         super().__init__()
-        self.glyphs = glyphs or glyphs_for(os.environ)
+        self.glyphs = setup.glyphs or glyphs_for(os.environ)
         usual = usual_theme(
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
         )
-        self.look: Theme = self.looks.first(theme, usual)
+        self.look: Theme = self.looks.first(setup.theme, usual)
         self.register_theme(self.look.textual())
         self.theme = f"mt-{self.look.name}"
-        pause = profile.pause_pattern if profile is not None else None
+        pause = setup.profile.pause_pattern if setup.profile is not None else None
         self.crash: BaseException | None = None
         self.feeds = feeds
-        self.sessions = [
-            Session(feed.name, RunState(Judge(profile)), Reader(pause=pause), live=feed.live) for feed in feeds
-        ]
+        self.sessions = [Session(feed.name, setup.run(), Reader(pause=pause), live=feed.live) for feed in feeds]
+        for feed, session in zip(feeds, self.sessions, strict=True):
+            session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
         self.shown = 0  # which of them is on the screen
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
@@ -95,8 +93,8 @@ class MilesApp(App[None]):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
         self._catch_signals()
-        for message in self.looks.failed:
-            self.notify(message, severity="warning", markup=False)
+        for message in filter(None, (self.setup.note, *self.looks.failed)):
+            self.notify(message, severity="warning", markup=False, timeout=NOTE_SECONDS)
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -265,31 +263,24 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
     return app.return_code or 0
 
 
-def run_dashboard(
-    logs: Sequence[Log], *, profile: Profile | None = None, theme: str | None = None, mouse: bool = True
-) -> int:
+def run_dashboard(logs: Sequence[Log], setup: Setup) -> int:
     """Follow logs until the person quits; the exit status. Of more than `MOST_RUNS` the first are followed.
 
     Raises UsageError where there is no terminal, UnreadableLog where a rotation can't be read.
     """
     with own_terminal() as stdin:
-        feeds = [LiveFeed(str(log.path), _name(log), log.before, stdin=stdin) for log in logs[:MOST_RUNS]]
-        return run(MilesApp(*feeds, profile=profile, theme=theme), mouse=mouse)
+        feeds = [
+            LiveFeed(str(log.path), _name(log), log.before, setup.polling, stdin, start=log.start, launch=log.launch)
+            for log in logs[:MOST_RUNS]
+        ]
+        return run(MilesApp(*feeds, setup=setup), mouse=setup.mouse)
 
 
-def run_replay(
-    log: Log | Path,
-    speed: float,
-    *,
-    profile: Profile | None = None,
-    theme: str | None = None,
-    mouse: bool = True,
-    title: str = "",
-) -> int:
+def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") -> int:
     """Play a finished log at `speed` rollouts a second; the exit status."""
     with own_terminal():
         feed = ReplayFeed(log, title or Path(log).name, speed)
-        return run(MilesApp(feed, profile=profile, theme=theme), mouse=mouse)
+        return run(MilesApp(feed, setup=setup), mouse=setup.mouse)
 
 
 def _name(log: Log) -> str:

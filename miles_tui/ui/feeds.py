@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from miles_tui.core.reader import Reader
-from miles_tui.core.records import Record
+from miles_tui.core.records import Fact, Record
 from miles_tui.ingest.follow import Batch, follow
 from miles_tui.ingest.logs import age_seconds
 from miles_tui.ingest.pieces import Data, Ended
@@ -38,7 +38,10 @@ class Feed(Protocol):
 
 @dataclass(slots=True)
 class LiveFeed:
-    """A log that grows. `before` are its rotations, oldest first; `stdin` is read where `path` is `-`."""
+    """A log that grows. `before` are its rotations, oldest first; `stdin` is read where `path` is `-`.
+
+    Reading begins at the offset `start`; `launch` holds what the part before says of the run's arguments.
+    """
 
     path: str
     name: str
@@ -46,12 +49,16 @@ class LiveFeed:
     polling: bool | None = None
     stdin: int = 0
     live: bool = True
+    start: int = 0
+    launch: Sequence[Fact] = ()
 
     def age(self) -> float:
         return age_seconds(self.path, time.time()) or 0.0
 
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
-        following = follow(self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin)
+        following = follow(
+            self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin, start=self.start
+        )
         async with aclosing(following) as batches:
             async for batch in batches:
                 yield batch

@@ -20,6 +20,7 @@ from miles_tui.core.rollouts import Rollout
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data, Piece
 from miles_tui.ui.app import MilesApp
+from miles_tui.ui.setup import Setup
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "sample_logs"
@@ -96,6 +97,7 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 class FixedJudge(Judge):
@@ -136,7 +138,7 @@ def dashboard() -> Callable[..., object]:
         **options: object,
     ) -> AsyncIterator[Screen]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
-        app = MilesApp(feed, *others, **options)  # type: ignore[arg-type]
+        app = MilesApp(feed, *others, setup=Setup(**options))  # type: ignore[arg-type]
         if judge is not None:
             app.session.run.judge = judge
         async with app.run_test(size=size) as pilot:

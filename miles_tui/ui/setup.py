@@ -1,0 +1,54 @@
+"""What a person asked of the screen, by options and settings together. Plain data: reading it imports nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from miles_tui.core.judge import Judge
+from miles_tui.core.run import RunState
+from miles_tui.core.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from miles_tui.core.profile import Profile
+    from miles_tui.core.run import Pauses
+
+
+@dataclass(slots=True, frozen=True)
+class Notices:
+    """How an alert is noticed when nobody looks; the words are those of `miles_tui.settings.Notify`."""
+
+    bell: str = "critical"  # the least severity that rings: critical, warning, never
+    title: bool = True
+    desktop: str = "off"  # off, osc9, osc777
+    command: str = ""
+    seconds: float = 10.0  # the command's time limit
+
+
+@dataclass(slots=True, frozen=True)
+class Setup:
+    """`theme` None and `glyphs` "" mean: as the terminal is. `polling` None: where events can't be had.
+
+    `signal` is the one selected at first. `note` is what was wrong with the settings, to be shown once.
+    """
+
+    profile: Profile | None = None
+    theme: str | None = None
+    glyphs: str = ""
+    mouse: bool = True
+    polling: bool | None = None
+    pauses: Pauses | None = None
+    signals: tuple[str, ...] = tuple(s.name for s in SIGNALS)
+    metrics: tuple[str, ...] = ()
+    switched_off: tuple[str, ...] = ()
+    window: int = 5
+    history: int = 4096
+    signal: str = ""
+    remember: bool = False
+    notices: Notices = field(default_factory=Notices)
+    note: str = ""
+
+    def run(self) -> RunState:
+        """A run that nothing was fed to yet."""
+        judge = Judge(self.profile, off=self.switched_off)
+        return RunState(judge, window=self.window, capacity=self.history, pauses=self.pauses)
