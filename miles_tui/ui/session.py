@@ -82,8 +82,9 @@ class Session:
     def _take(self, piece: object, now: float, change: Change) -> None:
         match piece:
             case Data(data):
-                if not self.run.records:
+                if not self.run.records and len(self._sample) < SAMPLE:
                     self._sample += data[: SAMPLE - len(self._sample)]
+                    change.header = True  # why there is no metric may be told otherwise now
                 _merge(change, self.run.feed(self._reader.feed(data), now))
             case Cut():
                 _merge(change, self.run.feed(self._reader.cut(), now))
