@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from alert_figures import FIGURES, into_readme
 from terminal import Terminal
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,3 +51,9 @@ def test_the_second_line_runs_all_tests() -> None:
 def test_what_the_readme_links_to_exists(name: str) -> None:
     assert f"({name})" in README
     assert (ROOT / name).exists()
+
+
+def test_the_table_of_alerts_holds_the_figures_that_explain_quotes() -> None:
+    figures = json.loads(FIGURES.read_text())
+    assert into_readme(README, figures) == README
+    assert f"alert_bench.py {' '.join(figures['command'].split()[1:3])}" in README
