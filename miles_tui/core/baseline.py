@@ -28,8 +28,8 @@ class Baseline:
     """The last healthy values of a signal, and the center and scale they give.
 
     The newest `hold` values are not asked for center and scale: a change that is under way would hide itself.
-    A profile counts as `norm.count` further values, fewer as the run goes on. `floor` is the least scale, as a share of the center (1.0 in a
-    rule that works with logarithms, where `absolute` is the least scale itself).
+    A profile counts as `norm.count` further values, fewer as the run goes on. `floor` is the least scale, as a
+    share of the center; `absolute` is the least scale itself.
     """
 
     ASKED = (10,)  # values after which the run is asked whether the profile is of its setup

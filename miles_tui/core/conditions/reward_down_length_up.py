@@ -36,6 +36,11 @@ class Turn:
     reward: float
     tokens: float
 
+    @property
+    def both(self) -> float:
+        """The two scores together, as the length of a vector."""
+        return math.hypot(max(self.fall, 0.0), max(self.rise, 0.0))
+
 
 class Track:
     """One signal's last values, spikes held back, and the noise around its curve.
@@ -101,6 +106,8 @@ class RewardDownLengthUp(LatchedRule):
 
     LEAST = 9  # rollouts: four for a level, five for the means
     EACH, BOTH = 2.2, 5.0
+    # The longer one signal has been sure of a turn alone, the more the other must bring: it has had that many chances.
+    SPENT, LATE = 0.25, 3.6  # a rollout, and at most
     LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
     BEFORE = (4, 8, 16, 32)  # rollouts that make a level
 
@@ -112,6 +119,7 @@ class RewardDownLengthUp(LatchedRule):
         self.reward, self.tokens = Track(reward), Track(length)
         self.turn = Turn(0, 0, 0, 0, 0)
         self.worst = (0.0, 0.0)
+        self.alone = 0  # rollouts that one signal alone has been sure of a turn
 
     def _reads(self, rollout: Rollout) -> float | None:
         reward, length = rollout.values.get("reward"), rollout.values.get("answer length")
@@ -140,22 +148,27 @@ class RewardDownLengthUp(LatchedRule):
         if ends and self.reward.norm is None:
             highest = max(mean(rewards[-e - 8 : -e]) for e in ends)
             lowest = min(mean(lengths[-e - 8 : -e]) for e in ends)
-            if self.reward.tail() > highest - 0.5 * self.reward.noise:
-                return None
-            if self.tokens.tail() < lowest + 0.5 * self.tokens.noise:
+            falls = self.reward.tail() <= highest - 0.5 * self.reward.noise
+            rises = self.tokens.tail() >= lowest + 0.5 * self.tokens.noise
+            if not (falls or rises):
+                self.alone = 0
+            if not (falls and rises):
                 return None
         if self.reward.norm and (self.reward.tail() > max(rewards[:3]) or self.tokens.tail() < min(lengths[:3])):
             return None  # unlike the profile's runs all along, but nothing has turned in this one
-        best: Turn | None = None
+        turns = []
         for k in self.LENGTHS:
             turn = self._turn(rewards, lengths, k)
             if turn is None:
                 break
-            if turn.fall < self.EACH or turn.rise < self.EACH or math.hypot(turn.fall, turn.rise) < self.BOTH:
-                continue
-            if best is None or math.hypot(turn.fall, turn.rise) > math.hypot(best.fall, best.rise):
-                best = turn
-        return best
+            turns.append(turn)
+        top = max((turn.both for turn in turns), default=0.0)
+        self.alone = self.alone + 1 if top >= self.BOTH else 0
+        if not self.alone:
+            return None
+        each = min(self.EACH + self.SPENT * (self.alone - 1), self.LATE)
+        sure = [t for t in turns if t.both >= self.BOTH and t.fall >= each and t.rise >= each]
+        return max(sure, key=lambda t: t.both, default=None)
 
     def _turn(self, rewards: list[float], lengths: list[float], k: int) -> Turn | None:
         before = len(rewards) - k
@@ -164,8 +177,6 @@ class RewardDownLengthUp(LatchedRule):
         if before + start < 4:
             return None
         fall, level = self._score([-v for v in rewards], k, self.reward, -1.0)
-        if fall < self.EACH:
-            return Turn(fall, 0.0, k, -level, 0.0)
         rise, tokens = self._score(lengths, k, self.tokens, 1.0)
         return Turn(fall, rise, k, -level, tokens)
 
