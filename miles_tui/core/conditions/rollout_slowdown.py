@@ -24,7 +24,7 @@ CONDITION = Condition(
     first_check="Look at the heat log (temperature, clock, power cap) and at the engine's log.",
     rule="How the rollout time follows the answer length is learned in this run (or from the profile). What the length "
     "does not explain is tested for a rise over the last four or more rollouts, and the usual swing from "
-    "one rollout to the next is taken out first. Warm-up, pauses and a single slow rollout are left out.",
+    "one rollout to the next is taken out first. Warm-up, pauses and one or two slow rollouts are left out.",
 )
 
 
@@ -39,7 +39,8 @@ class RolloutSlowdown(LatchedRule):
     WARM_UP = 2  # rollouts of an attempt: compiling, cold caches
     BASE = 3.75  # score: with RISE, one false alarm in some 10,000 rollouts over all families that were tried
     SHORTEST, LONGEST = 4, 40
-    FAR = 4.5  # deviations of the rest: one such rollout is a pause, not a trend
+    STEADY = 0.1  # of log(seconds): five in a row this far up, and four deviations, have grown by a jump
+    FAR, PAUSED = 4.5, 2  # deviations: one or two such rollouts are a pause, not a trend
     HELD = 3.0  # deviations that one rollout counts for at most
     SWINGS = 2.75  # deviations of the rest itself that the newest three must be above the law
     NEW_GROUND = 1.3  # times the longest rollouts known: the law does not reach that far, so it is learned, not judged
@@ -52,7 +53,7 @@ class RolloutSlowdown(LatchedRule):
         super().__init__()
         self.law = TimeLaw(self.LEAST, hold=5, norm=norm)
         self.last: deque[float] = deque(maxlen=5)  # the newest rests
-        self.doubt: tuple[float, float] | None = None  # a far rollout that the next one must confirm
+        self.doubts: list[tuple[float, float]] = []  # far rollouts that the next ones must confirm
         self.fresh: list[tuple[float, float]] = []  # rollouts of a length that the law does not know
         self.worst = 0.0
 
@@ -68,21 +69,19 @@ class RolloutSlowdown(LatchedRule):
         law, length = self.law, rollout.values["answer length"]
         if law.fit is None:
             law.add(length, value)
-            return Reading(State.LEARNING, count=min(len(law.points), self.LEAST), of=self.LEAST + law.hold)
+            return self._learning()
         if self._on_new_ground(length, value):
-            return (
-                self.standing if law.fit else Reading(State.LEARNING, count=len(law.points), of=self.LEAST + law.hold)
-            )
-        if self._is_far(law.rest(length, value)) and self.doubt is None:
-            self.doubt = (length, value)
-            return self.standing
-        if self.doubt is not None:
-            if self._is_far(law.rest(length, value)):
-                law.add(*self.doubt)
-                self.last.append(law.rest(*self.doubt))
-            self.doubt = None
-        law.add(length, value)
-        self.last.append(law.rest(length, value))
+            return self.standing if law.fit else self._learning()
+        if self._is_far(law.rest(length, value)):
+            self.doubts.append((length, value))
+            if len(self.doubts) <= self.PAUSED:
+                return self.standing
+        else:
+            self.doubts = [(length, value)]
+        for point in self.doubts:
+            law.add(*point)
+            self.last.append(law.rest(*point))
+        self.doubts = []
         match = self._match()
         if match is None:
             return Reading(State.OK)
@@ -90,6 +89,10 @@ class RolloutSlowdown(LatchedRule):
         evidence = self._evidence(value, length, rollout.number - match.length + 1)
         law.forget_last(match.length)
         return Reading(State.FIRING, evidence)
+
+    def _learning(self) -> Reading:
+        need = self.LEAST + self.law.hold
+        return Reading(State.LEARNING, count=min(len(self.law.points), need), of=need)
 
     def _on_new_ground(self, length: float, seconds: float) -> bool:
         """Whether the length is beyond what the law reaches; five such rollouts in a row begin another law."""
@@ -131,6 +134,8 @@ class RolloutSlowdown(LatchedRule):
         weight = norm.count if norm else 0.0
         trust = 8.0 + weight
         match = best_match(white, shape, self.SHORTEST, self.LONGEST, 4, prior=weight, trust=trust)
+        if len(self.last) == 5 and min(self.last) > max(self.STEADY, 4.0 * usual):
+            return Match(4.0, 5, n=len(rests) - 5)
         if not match.length:
             return None
         score = match.score / math.sqrt(1.0 + self._share_doubt(shape, match.length))
@@ -170,11 +175,11 @@ class RolloutSlowdown(LatchedRule):
     def restarted(self) -> None:
         """See `Rule.restarted`."""
         self.last.clear()
-        self.doubt = None
+        self.doubts = []
 
     def rebase(self) -> None:
         """See `Rule.rebase`."""
         super().rebase()
         self.law.rebase()
         self.last.clear()
-        self.doubt = None
+        self.doubts = []
