@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+from statistics import median
 
 from miles_tui.core.records import Fact, FactKind, Record
 
@@ -21,17 +23,32 @@ PHASES = {
     "wake_up": "wake-up",
     "eval": "evaluation",
 }
+RECENT = 15  # lengths of a stretch that its usual length is the median of
+MOST_STRETCHES = 64  # kinds of them: a log can invent timers
 
 
 @dataclass(slots=True)
 class Phase:
-    """The phase and since when (seconds of the log's clock); `timers` are started and not ended, outermost first."""
+    """The phase and since when (seconds of the log's clock); `timers` are started and not ended, outermost first.
+
+    A stretch is what a phase's usual end is told from: from a timer's start to its end, or where the log has
+    none, from the record that began it to the one that ends it.
+    """
 
     name: str = "starting"
     since: float | None = None
     timers: dict[str, float | None] = field(default_factory=dict)
     done: int | None = None  # of the generation bar, where the log prints it
     total: int | None = None
+    _stretch: tuple[str, float | None] = ("", None)  # the one that goes on now: its name, and since when
+    _lengths: dict[str, deque[float]] = field(default_factory=dict)
+
+    @property
+    def usual_end(self) -> float | None:
+        """When the present stretch usually ends, by the log's clock; None where that is not known yet."""
+        name, since = self._stretch
+        lengths = self._lengths.get(name, ())
+        return since + median(lengths) if since is not None and len(lengths) >= 2 else None
 
     @property
     def open_timer(self) -> str | None:
@@ -41,10 +58,10 @@ class Phase:
     def see_record(self, record: Record, train_side: bool) -> None:
         """A record says which phase it closes: the rollout side's `perf` is followed by training and so on."""
         if record.kind == "perf":
-            self._enter("rollout" if train_side else "training", record.time)
+            self._follow("rollout" if train_side else "training", record.time)
             self.timers.clear()
         elif record.kind == "rollout":
-            self._enter("training", record.time)
+            self._follow("training", record.time)
 
     def see_fact(self, fact: Fact) -> bool:
         """Whether a Timer line or the generation bar changed what is shown."""
@@ -54,14 +71,33 @@ class Phase:
             self.timers[fact.text] = fact.time
             if fact.text in PHASES:
                 self._enter(PHASES[fact.text], fact.time)
+                self._stretch = (f"timer {fact.text}", fact.time)
         elif fact.kind is FactKind.TIMER_END:
-            self.timers.pop(fact.text, None)
-            outer = next((PHASES[name] for name in reversed(self.timers) if name in PHASES), None)
+            begun = self.timers.pop(fact.text, None)
+            self._note(f"timer {fact.text}", begun, fact.time)
+            outer = next((name for name in reversed(self.timers) if name in PHASES), None)
             if outer is not None:
-                self._enter(outer, fact.time)
+                self._enter(PHASES[outer], fact.time)
+                self._stretch = (f"timer {outer}", self.timers[outer])
         elif fact.kind is FactKind.PROGRESS:
             self.done, self.total = int(fact.data["done"]), int(fact.data["total"])
         return before != (self.name, self.open_timer, self.done)
+
+    def _follow(self, name: str, time: float | None) -> None:
+        """What comes after a record, until the next one of another kind or a timer says otherwise."""
+        before, since = self._stretch
+        stretch = f"record {name}"
+        if before != stretch:
+            if before.startswith("record "):
+                self._note(before, since, time)
+            self._stretch = (stretch, time)
+        self._enter(name, time)
+
+    def _note(self, stretch: str, since: float | None, until: float | None) -> None:
+        if since is None or until is None or until <= since:
+            return
+        if stretch in self._lengths or len(self._lengths) < MOST_STRETCHES:
+            self._lengths.setdefault(stretch, deque(maxlen=RECENT)).append(until - since)
 
     def _enter(self, name: str, time: float | None) -> None:
         if name != self.name:

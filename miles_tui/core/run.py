@@ -124,6 +124,11 @@ class RunState:
         return int(value) if value.isdigit() and int(value) > 0 else None
 
     @property
+    def heard(self) -> float | None:
+        """When the newest record arrived, by the clock of whoever feeds; None before the first, or without a clock."""
+        return self._heard
+
+    @property
     def learning(self) -> tuple[int, int] | None:
         """(rollouts learned from, rollouts needed) while some rule still learns; None when all can speak."""
         states = [r for r in self.judge.states.values() if r.state is State.LEARNING and r.of]

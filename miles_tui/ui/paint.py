@@ -66,7 +66,7 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
             continue
         codes = codes_of(style, system)
         if ascii_only and not text.isascii():
-            text = "".join(_to_ascii(char) for char in text)
+            text = to_ascii(text)
         if cached_cell_len(text) == len(text):
             cells.extend([(char, codes) for char in text])
             continue
@@ -78,6 +78,11 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
             elif cells:  # a combining character belongs to the cell before it
                 cells[-1] = (cells[-1][0] + char, cells[-1][1])
     return cells
+
+
+def to_ascii(text: str) -> str:
+    """The text with a stand-in of the same width for what is no ASCII."""
+    return "".join(map(_to_ascii, text))
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,183 @@
+"""Being noticed when nobody looks: which alerts are news, and how the terminal is told. Pure: bytes go to `write`.
+
+    Herald.look(run, ...) -> the news since the last look -> bell, desktop notification, command
+    Herald.title(text)    -> the terminal's title, which tmux takes as the pane's
+
+Only what happens from now on is news: what stands in a log at its first catch-up never rings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from miles_tui.core.alerts import Alert
+from miles_tui.core.conditions.base import Severity
+from miles_tui.core.plain import mask, plain
+from miles_tui.core.run import RunState
+from miles_tui.core.text import fit_text
+from miles_tui.ui.paint import to_ascii
+from miles_tui.ui.setup import Notices
+from miles_tui.ui.terminal import POOR, is_utf8
+
+QUIET_SECONDS = 10.0  # between two rings: what comes meanwhile is told with the next
+AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
+LOOKED_AT = 64  # newest alerts: what is older and still open has been told
+MOST_TEXT = 200  # characters of a desktop notification
+RANK = {"notice": 0, "warning": 1, "critical": 2, "never": 3}
+
+PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+
+
+@dataclass(slots=True, frozen=True)
+class News:
+    """An alert that fires (`begins`) or was resolved, in the log called `log`."""
+
+    log: str
+    alert: Alert
+    begins: bool
+
+    @property
+    def text(self) -> str:
+        """One line; log text in it can't act on a terminal."""
+        step = self.alert.raised_step if self.begins else self.alert.resolved_step
+        at = "" if step is None else f" at rollout {step}"
+        if not self.begins:
+            return f"{self.log}: {self.alert.condition} resolved{at}"
+        return mask(plain(f"{self.log}: {self.alert.condition}{at}: {self.alert.evidence}"))
+
+
+def as_json(alert: Alert) -> str:
+    """One line: the shape of `miles_tui.report.AlertReport`, made without pydantic (40 ms of a live screen)."""
+    fields = {
+        "condition": alert.condition,
+        "raised_step": alert.raised_step,
+        "resolved_step": alert.resolved_step,
+        "severity": alert.severity.value,
+        "signals": list(alert.signals),
+        "state": alert.state.value,
+        "attempt": alert.attempt,
+        "evidence": alert.evidence,
+        "likely_cause": alert.likely_cause,
+        "first_check": alert.first_check,
+    }
+    return json.dumps(fields) + "\n"
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was told of an alert: whether it is known to fire, how bad it was then, and when it last rang."""
+
+    alert: Alert
+    told: bool = False
+    rank: int = -1
+    rang: float = float("-inf")
+
+
+class Watcher:
+    """The news of one run, by what was told of each alert before."""
+
+    def __init__(self, log: str) -> None:
+        self.log = log
+        self._live = False
+        self._known: dict[int, _Known] = {}
+        self._baseline: int | None = None
+
+    def look(self, run: RunState, now: float, *, live: bool) -> list[News]:
+        """What is news since the last look; nothing up to the first look at which the log was caught up (`live`).
+
+        Neither what the person ended (a condition switched off, a new baseline) nor what is snoozed is news.
+        `now` is a monotonic clock in seconds.
+        """
+        by_person, self._baseline = run.judge.rebased_at != self._baseline, run.judge.rebased_at
+        past = by_person or not self._live
+        self._live |= live
+        alerts = {id(alert): alert for alert in run.alerts[-LOOKED_AT:]}
+        alerts |= {key: known.alert for key, known in self._known.items() if known.told}
+        before, self._known = self._known, {}
+        news: list[News] = []
+        for key, alert in alerts.items():
+            known = self._known[key] = before.get(key) or _Known(alert)
+            if past:
+                known.told, known.rank = alert.open, _rank(alert)
+            elif alert.open:
+                news += self._begins(known, now, quiet=alert.snoozed(run.judge.at))
+            elif known.told:
+                known.told = False
+                if alert.condition not in run.judge.off and not alert.snoozed(run.judge.at):
+                    news.append(News(self.log, alert, False))
+        return news
+
+    def _begins(self, known: _Known, now: float, *, quiet: bool) -> list[News]:
+        worse = _rank(known.alert) > known.rank
+        if quiet or not (worse or (not known.told and now - known.rang >= AGAIN_SECONDS)):
+            return []
+        known.told, known.rank, known.rang = True, _rank(known.alert), now
+        return [News(self.log, known.alert, True)]
+
+
+def _rank(alert: Alert) -> int:
+    return RANK[alert.severity.value]
+
+
+class Herald:
+    """Tells the terminal and the command. `write` takes text for the terminal, `run` an alert for the command."""
+
+    def __init__(
+        self,
+        notices: Notices,
+        environment: Mapping[str, str],
+        write: Callable[[str], None],
+        run: Callable[[News], None] | None = None,
+    ) -> None:
+        self._notices = notices
+        self._write = write
+        self._run = run
+        self._tmux = bool(environment.get("TMUX"))
+        self._ascii = not is_utf8(environment)
+        self._titles = notices.title and environment.get("TERM", "dumb") not in POOR
+        self._title = ""
+        self._waiting: list[News] = []
+        self._rang = float("-inf")
+
+    def take(self, news: list[News], now: float) -> None:
+        """Tell it: at once, or with the first call after `QUIET_SECONDS`. Called with nothing it tells what waits."""
+        told = [one for one in news if one.alert.severity is not Severity.NOTICE]
+        if self._run is not None:
+            for one in told:
+                self._run(one)
+        desktop, least = self._notices.desktop != "off", RANK[self._notices.bell]
+        self._waiting += [one for one in told if desktop or _rank(one.alert) >= least]
+        if not self._waiting or now - self._rang < QUIET_SECONDS:
+            return
+        waiting, self._waiting, self._rang = self._waiting, [], now
+        if any(_rank(one.alert) >= least for one in waiting):
+            self._write("\a")
+        if desktop:
+            self._write(self._notification(waiting))
+
+    def title(self, text: str) -> None:
+        """Put it into the terminal's title; nothing is written where it is there already."""
+        if not self._titles or text == self._title:
+            return
+        before, self._title = self._title, text
+        self._write(("" if before else PUSH_TITLE) + f"\x1b]2;{self._harmless(text)}\x1b\\")
+
+    def restore(self) -> str:
+        """What gives the terminal its title back: emptied first, for one that keeps no stack of titles."""
+        had, self._title = self._title, ""
+        return f"\x1b]2;\x1b\\{POP_TITLE}" if had else ""
+
+    def _notification(self, news: list[News]) -> str:
+        more = f" (and {len(news) - 1} more)" if len(news) > 1 else ""
+        text = self._harmless(fit_text(news[0].text, MOST_TEXT) + more)
+        body = f"9;miles-tui: {text}" if self._notices.desktop == "osc9" else f"777;notify;miles-tui;{text}"
+        sequence = f"\x1b]{body}\a"
+        # tmux hands on to its own terminal what is wrapped (with `allow-passthrough on`), each escape doubled.
+        return f"\x1bPtmux;{sequence.replace(chr(27), chr(27) * 2)}\x1b\\" if self._tmux else sequence
+
+    def _harmless(self, text: str) -> str:
+        """No control character, and no other letter than the locale knows."""
+        text = "".join(char for char in text if char.isprintable())
+        return to_ascii(text) if self._ascii else text

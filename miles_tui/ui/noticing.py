@@ -1,0 +1,54 @@
+"""Notices of all sessions together: what is news, told to the terminal and the command; the title of now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from miles_tui.brief import status_line
+from miles_tui.core.conditions.base import Severity
+from miles_tui.ui.command import Command
+from miles_tui.ui.notice import Herald, News, Watcher, as_json
+from miles_tui.ui.session import Session
+from miles_tui.ui.setup import Notices
+
+
+class Noticing:
+    """`write` takes text for the terminal, `failed` a line for the screen (from any thread)."""
+
+    def __init__(
+        self,
+        notices: Notices,
+        environment: Mapping[str, str],
+        write: Callable[[str], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        self.command = Command(notices.command, notices.seconds, failed) if notices.command else None
+        self.herald = Herald(notices, environment, write, self._run if self.command else None)
+        self._watchers: dict[int, Watcher] = {}
+
+    def heard(self, session: Session, now: float) -> None:
+        """A session took a batch, or time went by: tell what is news. `now` is a monotonic clock in seconds."""
+        watcher = self._watchers.setdefault(id(session), Watcher(session.name))
+        status = session.status
+        live = session.live and status.caught_up and (status.position > 0 or bool(session.run.records))
+        self.herald.take(watcher.look(session.run, now, live=live), now)
+
+    def retitle(self, shown: Session, sessions: Sequence[Session]) -> None:
+        """The title says the run on the screen, or the one that fires worst where that one is quiet."""
+        if shown.status.percent is None:
+            self.herald.title(title_of(shown, sessions))
+
+    def _run(self, news: News) -> None:
+        if self.command is not None:
+            self.command.put(as_json(news.alert), {"MILES_TUI_LOG": news.log})
+
+
+def title_of(shown: Session, sessions: Sequence[Session]) -> str:
+    """`▲2 gap-jump · 31/48`; with several runs the name of the one that it speaks of: `… · b.log`."""
+
+    def worst(session: Session) -> int:
+        firing = session.run.firing
+        return 0 if not firing else 2 if firing[0].severity is Severity.CRITICAL else 1
+
+    told = max([shown, *sessions], key=worst)
+    return status_line(told.run) + (f" · {told.name}" if len(sessions) > 1 else "")
