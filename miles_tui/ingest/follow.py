@@ -23,7 +23,7 @@ from miles_tui.ingest.read import STDIN, is_stream, read_all
 from miles_tui.ingest.source import in_words
 from miles_tui.ingest.stream import Stream
 from miles_tui.ingest.tail import BUDGET, Tail
-from miles_tui.ingest.watch import Stop, Watch, Woke, is_remote
+from miles_tui.ingest.watch import Attention, Stop, Watch, Woke, is_remote
 
 __all__ = ["Batch", "follow", "follow_blocking", "read_all"]
 
@@ -65,6 +65,7 @@ def follow_blocking(
     before: Sequence[str | PathLike[str]] = (),
     stdin: int = 0,
     start: int = 0,
+    attention: Attention | None = None,
 ) -> Generator[Batch, None, None]:
     """The log's batches as it grows, until `stop` is set or the input is over (`Ended` is its last piece).
 
@@ -82,7 +83,7 @@ def follow_blocking(
         if isinstance(source, Stream):
             yield from _follow_stream(source, stop)
             return
-        with closing(Watch(name, stop, polling=polling)) as watch:
+        with closing(Watch(name, stop, polling=polling, attention=attention)) as watch:
             yield from _follow_file(source, watch, stop)
 
 
@@ -131,13 +132,16 @@ async def follow(
     before: Sequence[str | PathLike[str]] = (),
     stdin: int = 0,
     start: int = 0,
+    attention: Attention | None = None,
 ) -> AsyncGenerator[Batch, None]:
     """`follow_blocking` in a thread of its own, for an event loop. At most one batch is read ahead.
 
     Close it (`aclosing`), or set `stop`: otherwise its thread goes on.
     """
     halt = Stop()
-    batches = follow_blocking(path, stop=halt, polling=polling, before=before, stdin=stdin, start=start)
+    batches = follow_blocking(
+        path, stop=halt, polling=polling, before=before, stdin=stdin, start=start, attention=attention
+    )
     pump = _Pump(batches, halt)
     waiter = asyncio.get_running_loop().create_task(stop.wait())
     waiter.add_done_callback(lambda _: halt.set())

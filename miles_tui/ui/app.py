@@ -12,28 +12,31 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
 from miles_tui.core.plain import mask, plain
-from miles_tui.core.reader import Reader
 from miles_tui.errors import MilesTuiError
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.messages import Grew
+from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
+from miles_tui.ui.runs import names_of
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
+from miles_tui.ui.several import SeveralRuns
 from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.widgets.lines import Lines
@@ -46,12 +49,11 @@ if TYPE_CHECKING:
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
-MOST_RUNS = 8  # logs that are followed at once: each has a thread of its own
 NOTE_SECONDS = 30.0  # how long wrong settings are told of
 HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 
 
-class MilesApp(App[None]):
+class MilesApp(SeveralRuns):
     """The dashboard: one run on the screen; where several logs are given, all are followed."""
 
     TITLE = "miles-tui"
@@ -59,10 +61,10 @@ class MilesApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = False
 
-    def __init__(self, *feeds: Feed, setup: Setup | None = None) -> None:
-        self.setup = setup = setup or Setup()
+    def __init__(self, *feeds: Feed, setup: Setup | None = None, listed: bool = False) -> None:
+        setup = setup or Setup()
         self.looks = Looks()
-        super().__init__()
+        super().__init__(feeds, setup, listed=listed)
         self.glyphs = setup.glyphs or glyphs_for(os.environ)
         usual = usual_theme(
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
@@ -70,28 +72,20 @@ class MilesApp(App[None]):
         self.look: Theme = self.looks.first(setup.theme, usual)
         self.register_theme(self.look.textual())
         self.theme = f"mt-{self.look.name}"
-        pause = setup.profile.pause_pattern if setup.profile is not None else None
         self.crash: BaseException | None = None
-        self.feeds = feeds
-        self.sessions = [Session(feed.name, setup.run(), Reader(pause=pause), live=feed.live) for feed in feeds]
-        for feed, session in zip(feeds, self.sessions, strict=True):
-            session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
-        self.shown = 0  # which of them is on the screen
+        self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
+        self.mouse = setup.mouse
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
-
-    @property
-    def session(self) -> Session:
-        """The run on the screen."""
-        return self.sessions[self.shown]
 
     # -- the way of the data ---------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
-        return MainScreen(self.session, self.glyphs)
+        return self.first_screen(lambda: MainScreen(self.session, self.glyphs))
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
+        self.app_resume_signal.subscribe(self, lambda _: self._resumed())
+        self.app_suspend_signal.subscribe(self, lambda _: self.to_terminal(self.noticing.herald.restore()))
         self._catch_signals()
         for message in filter(None, (self.setup.note, *self.looks.failed)):
             self.notify(message, severity="warning", markup=False, timeout=NOTE_SECONDS)
@@ -99,10 +93,12 @@ class MilesApp(App[None]):
 
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
-        for feed, session in zip(self.feeds, self.sessions, strict=True):
-            self.run_worker(self._read(feed, session), name=feed.name)
+        self.begin_all()
         if any(feed.live for feed in self.feeds):
             self.set_interval(TICK_SECONDS, self._tick)
+
+    def begin(self, feed: Feed, session: Session) -> None:
+        self.run_worker(self._read(feed, session), name=feed.name)
 
     async def _read(self, feed: Feed, session: Session) -> None:
         told, age = 0.0, feed.age()  # what was written long ago counts as heard then
@@ -114,6 +110,8 @@ class MilesApp(App[None]):
                     if age and batch.caught_up:
                         age = 0.0
                         changed |= session.tick(now)
+                    self.noticing.heard(session, now)
+                    session.place_in_time(time.time(), time.localtime().tm_gmtoff)
                     if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
                         told = now
                         self.post_message(Grew())
@@ -122,32 +120,15 @@ class MilesApp(App[None]):
             self.exit(return_code=error.exit_status)
 
     def _tick(self) -> None:
-        ticked = [s.tick(time.monotonic()) for f, s in zip(self.feeds, self.sessions, strict=True) if f.live]
+        now = time.monotonic()
+        ticked = [s.tick(now) for f, s in zip(self.feeds, self.sessions, strict=True) if f.live]
+        for session in self.sessions:
+            self.noticing.heard(session, now)
         if any(ticked):
             self.post_message(Grew())
 
     def on_grew(self) -> None:
-        elsewhere = [s.changed().alerts for s in self.sessions if s is not self.session]
-        change = self.session.changed()
-        change.header |= any(elsewhere)
-        if change and isinstance(self.screen, MainScreen | SubScreen):
-            self.screen.grew(change)  # those below take all anew when they are seen again
-
-    def action_run(self, by: int) -> None:
-        """Another run on the screen; the one before is followed on."""
-        self.shown = (self.shown + by) % len(self.sessions)
-        if isinstance(self.screen, MainScreen):
-            self.screen.turn_to(self.session)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Another run can be shown where there is one."""
-        if action == "run":
-            return len(self.sessions) > 1
-        return super().check_action(action, parameters)
-
-    def elsewhere(self) -> list[str]:
-        """What the runs that are not on the screen want to be known: `other.log: 1 alert`."""
-        return [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.run.firing]
+        self.noticing.retitle(self.session, self.sessions)
 
     # -- the terminal ----------------------------------------------------------------------------
 
@@ -160,6 +141,32 @@ class MilesApp(App[None]):
             super()._display(screen, cast("RenderableType", Bytes(text)) if text else None)
         else:
             super()._display(screen, renderable)
+
+    def to_terminal(self, text: str) -> None:
+        """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint."""
+        if self._driver is not None and not self.is_headless and text:
+            self._driver.write(text)
+
+    def _failed(self, text: str) -> None:
+        """The person's command did; called from its thread."""
+        self.notify(text, severity="warning", markup=False, timeout=NOTE_SECONDS)
+
+    def action_mouse(self) -> None:
+        """Take the mouse, or leave it to the terminal: then text is selected as everywhere."""
+        self.mouse = not self.mouse
+        switch = "_enable_mouse_support" if self.mouse else "_disable_mouse_support"
+        getattr(self._driver, switch, lambda: None)()  # Textual has no public way while an app runs
+        self.say("the mouse is used here" if self.mouse else "the mouse is left to the terminal")
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key: somebody looks, so the generation bar's count of now is shown."""
+        if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
+            self.post_message(Grew())
+        await super().on_event(event)
+
+    def _resumed(self) -> None:
+        self.action_redraw()
+        self.noticing.retitle(self.session, self.sessions)
 
     def on_resize(self) -> None:
         self._paper.forget()
@@ -256,6 +263,8 @@ class MilesApp(App[None]):
 def run(app: MilesApp, *, mouse: bool = True) -> int:
     """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
     app.run(mouse=mouse)
+    with suppress(OSError):
+        os.write(2, app.noticing.herald.restore().encode())
     if isinstance(app.crash, MilesTuiError):
         raise app.crash
     if app.crash is not None:
@@ -264,16 +273,16 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
 
 
 def run_dashboard(logs: Sequence[Log], setup: Setup) -> int:
-    """Follow logs until the person quits; the exit status. Of more than `MOST_RUNS` the first are followed.
+    """Follow logs until the person quits; the exit status. Several open as a list.
 
     Raises UsageError where there is no terminal, UnreadableLog where a rotation can't be read.
     """
     with own_terminal() as stdin:
         feeds = [
-            LiveFeed(str(log.path), _name(log), log.before, setup.polling, stdin, start=log.start, launch=log.launch)
-            for log in logs[:MOST_RUNS]
+            LiveFeed(str(log.path), name, log.before, setup.polling, stdin, start=log.start, launch=log.launch)
+            for log, name in zip(logs, _names(logs), strict=True)
         ]
-        return run(MilesApp(*feeds, setup=setup), mouse=setup.mouse)
+        return run(MilesApp(*feeds, setup=setup, listed=len(feeds) > 1), mouse=setup.mouse)
 
 
 def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") -> int:
@@ -283,5 +292,7 @@ def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") 
         return run(MilesApp(feed, setup=setup), mouse=setup.mouse)
 
 
-def _name(log: Log) -> str:
-    return "standard input" if str(log.path) == "-" else mask(plain(log.path.name))
+def _names(logs: Sequence[Log]) -> list[str]:
+    names = [log.path.name for log in logs] if len(logs) == 1 else names_of([str(log.path) for log in logs])
+    paths = [str(log.path) for log in logs]
+    return ["standard input" if path == "-" else mask(plain(name)) for path, name in zip(paths, names, strict=True)]

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -16,16 +16,26 @@ from miles_tui.core.records import Fact, Record
 from miles_tui.ingest.follow import Batch, follow
 from miles_tui.ingest.logs import age_seconds
 from miles_tui.ingest.pieces import Data, Ended
-from miles_tui.ingest.read import read_all
+from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
+from miles_tui.ingest.watch import Attention
 
 SHOWN_AT_ONCE = 3  # rollouts that a replay begins with
 
 
 class Feed(Protocol):
-    """A source of batches. `live`: does time count, so that silence means something?"""
+    """A source of batches. `live`: does time count, so that silence means something? `attention`: is it on the screen?
+
+    `parts` are the files that it reads, oldest first; none where it is a pipe.
+    """
 
     name: str
     live: bool
+
+    @property
+    def attention(self) -> Attention: ...
+
+    @property
+    def parts(self) -> Sequence[Path]: ...
 
     def age(self) -> float:
         """Seconds since the log was written to; 0 where that means nothing."""
@@ -51,14 +61,21 @@ class LiveFeed:
     live: bool = True
     start: int = 0
     launch: Sequence[Fact] = ()
+    attention: Attention = field(default_factory=Attention)
+
+    @property
+    def parts(self) -> Sequence[Path]:
+        """The files, oldest first."""
+        return (*self.before, Path(self.path)) if self.path != STDIN and not is_stream(self.path) else ()
 
     def age(self) -> float:
         return age_seconds(self.path, time.time()) or 0.0
 
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         following = follow(
-            self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin, start=self.start
-        )
+            self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin, start=self.start,
+            attention=self.attention,
+        )  # fmt: skip
         async with aclosing(following) as batches:
             async for batch in batches:
                 yield batch
@@ -76,6 +93,12 @@ class ReplayFeed:
     name: str
     speed: float
     live: bool = False
+    attention: Attention = field(default_factory=Attention)
+
+    @property
+    def parts(self) -> Sequence[Path]:
+        """The files, oldest first."""
+        return self.log.parts if isinstance(self.log, Log) else (Path(self.log),)
 
     def age(self) -> float:
         return 0.0

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from miles_tui.core.diagnose import diagnose
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import Change, RunState
+from miles_tui.core.sift import Ring
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
+from miles_tui.ui.arrival import Zone, age_words
+from miles_tui.ui.chosen import Chosen
 
+GLANCE_SECONDS = 10.0
 SAMPLE = 64 * 1024  # bytes of a log without metrics that its usual cause is told from
 
 
@@ -40,6 +45,14 @@ class Session:
         self.live = live
         self.run = run
         self.status = Status()
+        self.age = ""  # how old the newest record is, in words, where that is worth one
+        self.zone = Zone()
+        self.bar: tuple[int, int] | None = None  # the generation bar as it was when it was looked at last
+        self._glanced = -GLANCE_SECONDS
+        self._was_caught_up = False
+        self.chosen = Chosen()
+        self.ring = Ring()
+        self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
         self._reader = reader
         self._change = Change()
         self._sample = bytearray()
@@ -47,24 +60,63 @@ class Session:
     def take(self, batch: Batch, now: float) -> bool:
         """Read a batch; whether anything that is shown changed. `now` is a monotonic clock in seconds."""
         before = (self.status.missing, self.status.ended, self.status.percent, self.status.how)
-        change = Change()
+        change, records = Change(), self.run.records
         for piece in batch.pieces:
             self._take(piece, now, change)
+            if isinstance(piece, Data):
+                self.ring.add(piece.data, live=batch.caught_up)
+            elif isinstance(piece, Cut):
+                self.ring.cut(piece.why.value)
         status = self.status
+        self._was_caught_up = status.caught_up
         status.caught_up, status.position, status.size = batch.caught_up, batch.position, batch.size
         status.how = batch.how
         if batch.caught_up and not status.ended:
             _merge(change, self.run.feed(self._reader.settle(), now))
         if before != (status.missing, status.ended, status.percent, status.how):
             change.header = True
+        if self.run.records != records:
+            self.bar = self._bar()
+            change.header |= self._grow_older(now)
         _merge(self._change, change)
+        if self.watcher is not None and batch.pieces:
+            self.watcher()
         return bool(change)
 
     def tick(self, now: float) -> bool:
-        """Time went by: is the run stalled, was a traceback its end?"""
+        """Time went by: is the run stalled, was a traceback its end, is what is known old?"""
         change = self.run.tick(now)
+        change.header |= self._grow_older(now)
         _merge(self._change, change)
         return bool(change)
+
+    def glance(self, now: float) -> bool:
+        """Somebody looks: the generation bar of now, at most every `GLANCE_SECONDS`; whether it moved.
+
+        Without anybody it moves with the records alone: it changes all the time, and each change is bytes.
+        """
+        if now - self._glanced < GLANCE_SECONDS:
+            return False
+        self._glanced = now
+        before, self.bar = self.bar, self._bar()
+        self._change.header |= before != self.bar
+        return before != self.bar
+
+    def place_in_time(self, clock: float, zone: int) -> None:
+        """After a batch: `clock` is our time in seconds since 1970, `zone` our local time's seconds from UTC."""
+        fresh = self.live and self._was_caught_up and self.status.caught_up
+        if self.zone.see(self.run.pace.last, clock + zone, zone, fresh=fresh):
+            self._change.header = True
+
+    def _bar(self) -> tuple[int, int] | None:
+        phase = self.run.phase
+        return None if phase.done is None or not phase.total else (phase.done, phase.total)
+
+    def _grow_older(self, now: float) -> bool:
+        before, heard = self.age, self.run.heard
+        known = self.live and not self.status.ended and heard is not None
+        self.age = age_words(now - heard, self.run.pace.usual) if known and heard is not None else ""
+        return before != self.age
 
     def touch(self) -> None:
         """The person changed something: the views of the run are to be taken anew."""

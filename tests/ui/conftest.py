@@ -19,6 +19,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.rollouts import Rollout
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data, Piece
+from miles_tui.ingest.watch import Attention
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.setup import Setup
 
@@ -37,6 +38,8 @@ class GivenFeed:
     place: tuple[bool, int, int] = (True, 1, 1)  # caught up, position, size
     inbox: asyncio.Queue[list[Piece]] = field(default_factory=asyncio.Queue)
     taken: int = 0
+    attention: Attention = field(default_factory=Attention)
+    parts: Sequence[Path] = ()
 
     def age(self) -> float:
         return 0.0

@@ -96,9 +96,40 @@ class MainActions(Screen[None]):
         at = run.pace.number
         self.say("new baseline from here" if at is None else f"new baseline from rollout {at + 1} on")
 
+    def action_lines(self) -> None:
+        """The log around the rollout at which the alert was raised; of a run without an alert, the newest lines."""
+        alert = self.pane.current
+        if alert is None or alert.raised_step is None:
+            self.app_.action_log()
+        else:
+            self.app_.open_place(alert.raised_step, alert.raised_time)
+
     def action_conditions(self) -> None:
         current = self.pane.current
         self.app_.open_conditions(current.condition if current else None)
+
+    def action_metrics(self) -> None:
+        from miles_tui.ui.screens.metrics import MetricsScreen
+
+        self.app.push_screen(MetricsScreen(self.session, self.app_.glyphs))
+
+    def action_mark(self) -> None:
+        """Mark the selected row, for a chart of several."""
+        row = self.query_one("#signals", SignalTable).selected
+        if row is not None:
+            marked, names = self.session.chosen.toggle_mark(row.name), self.session.chosen.marked
+            said = f"{row.name} marked" if marked else f"{row.name} not marked any more"
+            self.say(said + (f": Enter draws {len(names)} on one x-axis" if len(names) > 1 else ""))
+
+    def action_unpin(self) -> None:
+        """Take a pinned row away."""
+        row, chosen = self.query_one("#signals", SignalTable).selected, self.session.chosen
+        if row is None or row.name not in chosen.pins:
+            self.say("this row was not pinned: m lists the metrics, p pins one there")
+            return
+        chosen.toggle_pin(row.name)
+        self.take_all()
+        self.say(f"{row.name} is no row any more")
 
     def _current(self) -> AlertView | None:
         alert = self.pane.current

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -23,6 +23,9 @@ from miles_tui.ui.spans import Part
 from miles_tui.ui.views import means_of, row_view
 from miles_tui.ui.widgets.lines import Lines
 
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
 NAMES = tuple(signal.name for signal in SIGNALS)
 LEAST_SPAN = 8  # rollouts: closer is no picture
 
@@ -35,14 +38,16 @@ class ChartScreen(SubScreen):
     """A signal over the rollouts. New rollouts redraw it; the cells that stay are not sent again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "read(-1)", "Read", id="chart.left", tooltip="The cursor to the rollout before"),
-        Binding("right,l", "read(1)", "Read", id="chart.right", show=False, tooltip="The cursor to the next rollout"),
-        Binding("shift+left,H", "read(-10)", "Read", id="chart.far-left", show=False, tooltip="Ten rollouts back"),
-        Binding("shift+right,L", "read(10)", "Read", id="chart.far-right", show=False, tooltip="Ten rollouts on"),
+        Binding("left", "read(-1)", "Read", id="chart.left", tooltip="The cursor to the rollout before"),
+        Binding("right", "read(1)", "Read", id="chart.right", show=False, tooltip="The cursor to the next rollout"),
+        Binding("shift+left", "read(-10)", "Read", id="chart.far-left", show=False, tooltip="Ten rollouts back"),
+        Binding("shift+right", "read(10)", "Read", id="chart.far-right", show=False, tooltip="Ten rollouts on"),
         Binding("plus,equals_sign", "zoom(2)", "Zoom", id="chart.in", key_display="+", tooltip="Zoom in"),
         Binding("minus", "zoom(0.5)", "Zoom out", id="chart.out", show=False, key_display="-", tooltip="Zoom out"),
         Binding("0", "whole", "Whole", id="chart.whole", show=False, tooltip="The whole run, no cursor"),
         Binding("s", "scale", "Log scale", id="chart.scale", tooltip="Logarithmic scale, or linear again"),
+        Binding("l", "lines", "Log lines", id="chart.lines", show=False,
+                tooltip="The lines of the log around the cursor's rollout, or the newest alert's"),
         Binding("up,k", "signal(-1)", "Signal", id="chart.up", show=False, tooltip="The signal above"),
         Binding("down,j", "signal(1)", "Signal", id="chart.down", show=False, tooltip="The signal below"),
     ]
@@ -150,6 +155,18 @@ class ChartScreen(SubScreen):
     def action_whole(self) -> None:
         self.span = self.cursor = None
         self.fill()
+
+    def action_lines(self) -> None:
+        """The log around the cursor, else around the newest alert, else around the newest rollout."""
+        cast("MilesApp", self.app).open_place(*self._place())
+
+    def _place(self) -> tuple[int, float | None]:
+        if self.cursor is not None:
+            return self.cursor, None
+        raised = [a for a in self.session.run.alerts if self.signal in a.signals and a.raised_step is not None]
+        if raised:
+            return raised[-1].raised_step or 0, raised[-1].raised_time
+        return self._extent()[1], None
 
     def action_scale(self) -> None:
         self.logarithmic = not self.logarithmic

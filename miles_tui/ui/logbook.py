@@ -1,0 +1,134 @@
+"""Which lines of a log are shown, and where the person is in them: filters, search, following. Pure.
+
+A row is made of an entry when it is wanted: the visible ones always, all of them only for a filter or a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from miles_tui.core.sift import Entry, Fold
+from miles_tui.ui.loglines import LEVELS, Row, matches, passes, row_of, unfolded
+
+
+class Item:
+    """An entry and its row, once somebody wanted it."""
+
+    __slots__ = ("_count", "_opened", "_row", "entry", "noise")
+
+    def __init__(self, entry: Entry, noise: Row | None = None) -> None:
+        self.entry = entry
+        self.noise = noise is not None  # a line of a fold that is unfolded
+        self._row = noise
+        self._count = 0
+        self._opened: tuple[int, list[Item]] = (0, [])
+
+    @property
+    def row(self) -> Row:
+        """The row; a fold's is made anew while it grows."""
+        count = self.entry.count if isinstance(self.entry, Fold) else 0
+        if self._row is None or (count != self._count and not self.noise):
+            self._row, self._count = row_of(self.entry), count
+        return self._row
+
+    def opened(self) -> list[Item]:
+        """The item, and behind it the noise that it folds."""
+        if not isinstance(self.entry, Fold):
+            return [self]
+        if self._opened[0] != self.entry.count:
+            self._opened = (self.entry.count, [Item(self.entry, row) for row in unfolded(self.entry)])
+        return [self, *self._opened[1]]
+
+
+class LogBook:
+    """The lines that pass the filters, one of them chosen; while `follow` it is the newest one."""
+
+    def __init__(self, *, follow: bool = True) -> None:
+        self.items: list[Item] = []
+        self.at = 0
+        self.follow = follow
+        self.level = LEVELS[0]
+        self.role = ""
+        self.noise = False  # are folds opened?
+        self.found = ""  # what is searched for, lower case
+        self.newer = 0  # lines that came since the person stopped following
+        self._all: list[Item] = []
+
+    @property
+    def chosen(self) -> Item | None:
+        """The line under the cursor."""
+        return self.items[self.at] if self.at < len(self.items) else None
+
+    @property
+    def roles(self) -> list[str]:
+        """The processes that print, in the order of their first line."""
+        return list(dict.fromkeys(i.row.role or "no process" for i in self._all if i.row.level != "fold"))
+
+    def update(self, entries: Iterable[Entry]) -> None:
+        """The ring's entries of now: those that are known already keep their rows."""
+        known = {item.entry.number: item for item in self._all}
+        last = self.items[-1].entry.number if self.items else 0
+        self._all = [known.get(entry.number) or Item(entry) for entry in entries]
+        self._arrange()
+        new = next((i for i, item in enumerate(reversed(self.items)) if item.entry.number <= last), 0)
+        self.newer = 0 if self.follow else self.newer + new
+
+    def choose(self, at: int) -> None:
+        """Move the cursor; the last line follows only when asked for (`end`)."""
+        self.at = max(0, min(at, len(self.items) - 1))
+        self.follow = False
+
+    def end(self) -> None:
+        """To the newest line, and with the ones to come."""
+        self.follow, self.newer = True, 0
+        self.at = max(0, len(self.items) - 1)
+
+    def go_to(self, number: int) -> None:
+        """Choose the entry of that number."""
+        self.choose(next((i for i, item in enumerate(self.items) if item.entry.number >= number), self.at))
+
+    def filter(self, *, level: str | None = None, role: str | None = None, noise: bool | None = None) -> None:
+        """Change what is shown; the cursor stays at its line or goes to the next one that is shown."""
+        self.level = self.level if level is None else level
+        self.role = self.role if role is None else role
+        self.noise = self.noise if noise is None else noise
+        self._arrange()
+
+    def search(self, text: str) -> bool:
+        """Look for a text, in either case: the cursor goes to the newest match up to here, else to the first one."""
+        self.found = text.lower()
+        hits = self.hits()
+        if not hits:
+            return False
+        self.choose(max((hit for hit in hits if hit <= self.at), default=hits[0]))
+        return True
+
+    def next_hit(self, by: int) -> bool:
+        """To the next match downwards (1) or upwards (-1), around the ends."""
+        hits = self.hits()
+        if not hits:
+            return False
+        if by > 0:
+            self.choose(next((hit for hit in hits if hit > self.at), hits[0]))
+        else:
+            self.choose(next((hit for hit in reversed(hits) if hit < self.at), hits[-1]))
+        return True
+
+    def hits(self) -> list[int]:
+        """Where the matches are."""
+        return [i for i, item in enumerate(self.items) if matches(item.row, self.found)] if self.found else []
+
+    def _arrange(self) -> None:
+        chosen = self.chosen
+        wanted = self._all
+        if self.noise:
+            wanted = [part for item in self._all for part in item.opened()]
+        if self.level != LEVELS[0] or self.role:
+            wanted = [item for item in wanted if passes(item.row, self.level, self.role)]
+        self.items = wanted
+        if self.follow:
+            self.at = max(0, len(wanted) - 1)
+        elif chosen is not None and not (self.at < len(wanted) and wanted[self.at] is chosen):
+            number = chosen.entry.number
+            at = next((i for i, item in enumerate(wanted) if item.entry.number >= number), len(wanted) - 1)
+            self.at = max(0, at)

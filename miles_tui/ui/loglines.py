@@ -1,0 +1,179 @@
+"""Lines of a log as lines of the screen: time, level, who, what; a metric line as its record. Pure.
+
+All log text goes through `mask(plain(...))` before anything else is done with it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from miles_tui.core.glossary import meaning_of
+from miles_tui.core.lines import clean
+from miles_tui.core.numbers import number
+from miles_tui.core.parse import next_numbered, records_in
+from miles_tui.core.plain import mask, plain
+from miles_tui.core.prefix import message_of, source_of, time_of
+from miles_tui.core.records import Record
+from miles_tui.core.sift import Break, Entry, Fold, Line
+from miles_tui.core.signals import BY_LOG_NAME
+from miles_tui.core.text import cells, clock, fit_text, pad
+from miles_tui.ui.spans import Spans, fitted, width_of
+
+READ = 4096  # bytes of a line that are decoded: masking costs 0.1 ms there
+SHOWN = 1000  # characters of it that are shown: a key that was cut in two at the end is not among them
+ROLE = 14  # cells of the column that says who
+BETWEEN, MORE = " · ", " …"
+VALUES = 6  # of a record's metrics that are shown
+
+LEVELS = ("all", "warnings", "errors", "records")
+_ERROR = re.compile(
+    r"\b(?:ERROR|CRITICAL|FATAL|Traceback|Fatal)\b|##\[error\]|\A\s*(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)\b"
+    r"|\[E\]|\bKilled\b"
+)
+_WARNING = re.compile(r"\bWARN(?:ING)?\b|\b\w*Warning\b|##\[warning\]|\[W\]|\bwarning:")
+_LOGGER_DASH = re.compile(r"([\w.-]+\.py):(\d+) +-{1,2} ")
+_ACTOR = re.compile(r"(?:Megatron|FSDP)?(Train|Critic)RayActor\w*")
+
+
+@dataclass(slots=True, frozen=True)
+class Row:
+    """One entry as it is shown. `level` is "", "warning", "error", "record" or "fold"; `text` has no control in it."""
+
+    number: int
+    text: str
+    level: str = ""
+    role: str = ""
+    time: float | None = None
+    short: str = ""  # a record's kind and number
+
+
+def row_of(entry: Entry) -> Row:
+    """The row of an entry. Costs 30 to 150 us."""
+    if isinstance(entry, Break):
+        return Row(entry.number, f"the file was {entry.why} here", "fold")
+    if isinstance(entry, Fold):
+        return Row(entry.number, fold_text(entry), "fold")
+    return line_row(entry.number, entry.raw)
+
+
+def fold_text(fold: Fold) -> str:
+    """How much noise was folded away."""
+    return f"{fold.count:,} engine line" + ("s" if fold.count != 1 else "")
+
+
+def line_row(number_: int, raw: bytes) -> Row:
+    """The row of a line's bytes."""
+    records = records_in(raw).records if b"{" in raw and next_numbered(raw, 0, 0, len(raw)) >= 0 else []
+    if records:
+        record = records[-1]
+        said = harmless(f"{record.kind} {record.number}")
+        role = role_of(harmless(record.source.role))
+        return Row(number_, values_text(record), "record", role, record.time, said)
+    text = harmless(clean(raw[:READ]))[:SHOWN]
+    message, _ = message_of(text)
+    message = message_of(message)[0]
+    level = "error" if _ERROR.search(message) else "warning" if _WARNING.search(message) else ""
+    said = _LOGGER_DASH.sub(r"\1 ", message, count=1).rstrip()
+    return Row(number_, said, level, role_of(source_of(text).role), time_of(text))
+
+
+def harmless(text: str) -> str:
+    """Log text that can't act on a terminal, keys in it masked."""
+    return mask(plain(text))
+
+
+def role_of(name: str) -> str:
+    """A short name of a process's class: the trainers' own is long."""
+    match = _ACTOR.fullmatch(name)
+    return match[1] if match else name.removesuffix("WithConcurrencyGroups")
+
+
+def values_text(record: Record) -> str:
+    """The main values of a record: the signals first, by their names, then what the manual explains, then others."""
+
+    def rank(name: str) -> int:
+        return 0 if name in BY_LOG_NAME else 1 if meaning_of(name) is not None else 2
+
+    names = sorted(record.metrics, key=rank)  # stable: the line's own order within each
+    parts = []
+    for name in names[:VALUES]:
+        signal = BY_LOG_NAME.get(name)
+        said, digits = (signal.name, signal.digits) if signal else (name, 3)
+        parts.append(f"{said} {number(record.metrics[name], digits)}")
+    more = len(names) - VALUES
+    return harmless(BETWEEN.join(parts)) + (f"{BETWEEN}{more} more" if more > 0 else "")
+
+
+def row_spans(row: Row, width: int, found: str = "") -> Spans:
+    """A row in at most `width` cells; `found` is a searched text to be marked (lower case)."""
+    if row.level == "fold":
+        return [("dim", fit_text(f"{'':8} ┄ {row.text}", width))]
+    letter, style = _SIGNS.get(row.level, (" ", "text"))
+    when = clock(row.time, exact=True) if row.time is not None else ""
+    out: Spans = [("dim", f"{when:8} "), (style, f"{letter} ")] if width >= 50 else [(style, f"{letter} ")]
+    if width >= 76:
+        out.append(("dim", pad(row.role, ROLE) + " "))
+    if row.short:
+        out += [*_marked(row.short, found, "bright"), ("text", "  ")]
+    text = row.text if row.level != "record" else _whole_values(row.text, width - width_of(out))
+    out += _marked(text, found, "text" if row.level in ("", "record") else style)
+    return fitted(out, width)
+
+
+def _whole_values(text: str, width: int) -> str:
+    """As many values of a record as fit: a number cut in two would be another number."""
+    while cells(text) > width and BETWEEN in text:
+        text = text.removesuffix(MORE).rpartition(BETWEEN)[0] + MORE
+    return text
+
+
+_SIGNS = {"error": ("E", "critical"), "warning": ("W", "warning"), "record": ("▪", "accent")}
+
+
+def _marked(text: str, found: str, style: str) -> Spans:
+    """The text, with what was searched for set off."""
+    if not found:
+        return [(style, text)]
+    out: Spans = []
+    at, low = 0, text.lower()
+    if len(low) != len(text):  # a letter that is longer in lower case
+        return [(style, text)]
+    while (hit := low.find(found, at)) >= 0:
+        out += [(style, text[at:hit]), ("watch", text[hit : hit + len(found)])]
+        at = hit + len(found)
+    return [*out, (style, text[at:])]
+
+
+def matches(row: Row, found: str) -> bool:
+    """Whether a row has the searched text (lower case) in it."""
+    return found in row.text.lower() or (bool(row.short) and found in row.short.lower())
+
+
+def passes(row: Row, level: str, role: str) -> bool:
+    """Whether a row is shown under these filters; folds and breaks belong to no process and no level."""
+    if role and (row.role or "no process") != role:
+        return False
+    match level:
+        case "warnings":
+            return row.level in ("warning", "error")
+        case "errors":
+            return row.level == "error"
+        case "records":
+            return row.level == "record"
+    return not role or row.level != "fold"
+
+
+def whole_text(entry: Entry) -> str:
+    """All of an entry that is kept, to be read: the line, or the noise that was folded."""
+    if isinstance(entry, Line):
+        return mask(plain(clean(entry.raw)))[: max(SHOWN, len(entry.raw) - 200)]
+    if isinstance(entry, Fold):
+        last = mask(plain(clean(entry.lines[-1][:READ])))[:SHOWN] if entry.lines else ""
+        return f"{fold_text(entry)}, the last: {last}"
+    return f"the file was {entry.why} here"
+
+
+def unfolded(fold: Fold) -> list[Row]:
+    """The newest noise of a fold as rows."""
+    return [line_row(fold.number, raw) for raw in fold.lines]

@@ -1,0 +1,150 @@
+"""Several runs as lines of a list: run, verdict, how far, reward, answer length, last line, worst alert. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.conditions.base import Severity
+from miles_tui.core.numbers import number
+from miles_tui.core.run import RunState
+from miles_tui.core.signals import BY_NAME
+from miles_tui.core.text import cells, clock, fit_path, pad
+from miles_tui.ui.spans import Spans, fitted
+from miles_tui.ui.views import SHAPES
+
+REWARD, LENGTH = "reward", "answer length"
+VERDICT, ROLLOUT, NUMBER, WHEN = 12, 11, 8, 13  # cells of the columns
+NONE = "–"
+
+
+@dataclass(slots=True, frozen=True)
+class RunRow:
+    """A run in the list. Times are the log's own clock; `note` stands in the verdict's place while it is read."""
+
+    name: str
+    shape: str = "○"
+    style: str = "dim"
+    verdict: str = "not read yet"
+    rollout: int | None = None
+    total: int | None = None
+    reward: float | None = None
+    length: float | None = None
+    last: float | None = None
+    alert: str = ""
+    alert_style: str = "dim"
+    followed: bool = True
+
+
+def run_row(name: str, run: RunState, *, note: str = "", followed: bool = True) -> RunRow:
+    """The row of a run as it stands. Costs 20 us."""
+    verdict = run.verdict()
+    worst = run.firing[0] if run.firing else None
+    key = verdict if verdict in SHAPES else "alert"
+    if key == "alert" and worst is not None and worst.severity is not Severity.CRITICAL:
+        key = "warned"
+    shape, style = SHAPES[key]
+    more = f" +{len(run.firing) - 1}" if len(run.firing) > 1 else ""
+    return RunRow(
+        name=name,
+        shape=shape if not note else "○",
+        style=style if not note else "dim",
+        verdict=note or verdict,
+        rollout=run.pace.number,
+        total=run.total,
+        reward=run.signals[REWARD].mean(run.window),
+        length=run.signals[LENGTH].mean(run.window),
+        last=run.pace.last if run.pace.last is not None else run.pace.clock,
+        alert=worst.condition + more if worst is not None else "",
+        alert_style="critical" if worst is not None and worst.severity is Severity.CRITICAL else "warning",
+        followed=followed,
+    )
+
+
+@dataclass(slots=True, frozen=True)
+class RunColumns:
+    """Cells of the list's columns: 0 leaves one out."""
+
+    name: int
+    rollout: int = 0
+    reward: int = 0
+    length: int = 0
+    when: int = 0
+    alert: int = 0
+    margin: int = 0
+
+
+def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
+    """What fits: name and verdict always, then how far, the worst alert, reward, length, the last line's time."""
+    margin = 2 if width >= 110 else 1 if width >= 76 else 0
+    widest = max((cells(row.name) for row in rows), default=8)
+    alert = max((cells(row.alert) for row in rows), default=0)
+    room = width - 2 * margin - 2 - VERDICT - 1
+    least = min(widest, max(8, room // 3))
+    left = room - least
+    sizes = dict.fromkeys(("rollout", "alert", "reward", "length", "when"), 0)
+    for name, size in (("rollout", ROLLOUT), ("reward", NUMBER), ("alert", alert), ("length", NUMBER), ("when", WHEN)):
+        if size and left >= size + 2:
+            sizes[name] = size
+            left -= size + 2
+    return RunColumns(name=min(widest, least + left), margin=margin, **sizes)
+
+
+def title_line(c: RunColumns) -> Spans:
+    """The titles of the columns."""
+    text = " " * c.margin + "  " + pad("run", c.name) + " " + pad("verdict", VERDICT)
+    for size, title, align in _layout(c):
+        text += "  " + pad(title, size, align)
+    return [("dim", text)]
+
+
+def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
+    """A run; `today` is the newest time of all runs, which needs no date."""
+    out: Spans = [("text", " " * c.margin), (row.style, row.shape + " ")]
+    out += [("bright" if row.followed else "text", pad(fit_path(row.name, c.name), c.name)), ("text", " ")]
+    out.append((row.style, pad(row.verdict, VERDICT)))
+    values: dict[str, tuple[str, str]] = {
+        "rollout": ("text", _how_far(row)),
+        "reward": ("text", _figure(row.reward, REWARD)),
+        "length": ("text", _figure(row.length, LENGTH)),
+        "last line": ("dim", clock(row.last, today=today) if row.last is not None else NONE),
+        "worst alert": (row.alert_style, row.alert),
+    }
+    for size, title, align in _layout(c):
+        style, text = values[title]
+        out += [("text", "  "), (style, pad(text, size, align))]
+    return fitted(out, c.margin + sum(cells(t) for _, t in out))
+
+
+def _layout(c: RunColumns) -> list[tuple[int, str, str]]:
+    columns = (
+        (c.rollout, "rollout", "right"),
+        (c.reward, "reward", "right"),
+        (c.length, "length", "right"),
+        (c.when, "last line", "right"),
+        (c.alert, "worst alert", "left"),
+    )
+    return [column for column in columns if column[0]]
+
+
+def _how_far(row: RunRow) -> str:
+    if row.rollout is None:
+        return NONE
+    return f"{row.rollout}/{row.total}" if row.total else str(row.rollout)
+
+
+def _figure(value: float | None, name: str) -> str:
+    return NONE if value is None else number(value, BY_NAME[name].digits, NUMBER)
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """Names that tell the runs apart: the paths without the folders that all have in common."""
+    split = [path.split("/") for path in paths]
+    common = 0
+    while all(len(parts) > common + 1 for parts in split) and len({parts[common] for parts in split}) == 1:
+        common += 1
+    names = ["/".join(parts[common:]) for parts in split]
+    files = {parts[-1] for parts in split}
+    if len(files) == 1 and len(split) > 1 and all(len(parts) > common + 1 for parts in split):
+        names = [name.rpartition("/")[0] for name in names]  # seed1/train.log, seed2/train.log: the folders say it
+    return names

@@ -1,0 +1,113 @@
+"""The list of runs: which is alive, which is healthy, which wants to be looked at. Enter opens one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.run import Change
+from miles_tui.ui.runs import RunRow, run_columns, run_line, title_line
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
+
+if TYPE_CHECKING:
+    from miles_tui.ui.several import SeveralRuns
+
+
+class RunsScreen(SubScreen, inherit_bindings=False):
+    """A line a run, newest first; the order changes only when the list is seen again, so that no line jumps."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,right", "open", "Open", id="runs.open", tooltip="Open this run; Esc leads back here"),
+    ]
+    FOOTER = (("?", "help", 0), ("Enter", "open", 1), ("↑↓", "select", 3), ("L", "log", 4), ("t", "theme", 5),
+              ("q", "quit", 2))  # fmt: skip
+    DEFAULT_CSS = """
+    RunsScreen #title { margin-bottom: 0; }
+    """
+
+    def __init__(self, several: SeveralRuns) -> None:
+        super().__init__(several.session, "runs")
+        self._several = several
+        self._order: list[int] = []
+
+    def body(self) -> Widget:
+        return Listing(id="body")
+
+    @property
+    def _listing(self) -> Listing:
+        return self.query_one("#body", Listing)
+
+    @property
+    def chosen(self) -> int:
+        """The number of the run under the cursor, as the app counts them."""
+        return self._order[min(self._listing.at, len(self._order) - 1)]
+
+    def on_mount(self) -> None:
+        self._sort()
+
+    def on_screen_resume(self) -> None:
+        if self._order:
+            chosen = self._several.shown if self._several.opened else self.chosen
+            self._sort()
+            self._listing.at = self._order.index(chosen)
+        super().on_screen_resume()
+
+    def _sort(self) -> None:
+        self._order = self._several.newest_first()
+
+    def grew(self, change: Change) -> None:
+        """Some run changed."""
+        del change
+        self._frame()
+        self.fill()
+
+    def fill(self) -> None:
+        if not self._order:
+            return
+        rows = self._several.run_rows()
+        columns = run_columns(self.size.width, rows)
+        today = max((row.last for row in rows if row.last is not None), default=None)
+        self._listing.put([run_line(rows[i], columns, today) for i in self._order])
+        self.query_one("#title", Lines).show([title_line(columns)])
+
+    def _frame(self) -> None:
+        width = self.size.width
+        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        edge: Spans = [("text", " " * margin)]
+        self.query_one("#head", Lines).show([edge + packed(self._summary(), width - 2 * margin)])
+        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
+        line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
+        self.query_one("#keys", Lines).show([edge + line])
+
+    def _summary(self) -> list[Part]:
+        """How many runs there are and how many want to be looked at: the worst by shape, word and colour."""
+        rows = self._several.run_rows()
+        parts = [Part(1, [("bright", f"{len(rows)} runs")])]
+        for style, shape, word in (("critical", "▲", "critical"), ("warning", "△", "with a warning")):
+            count = sum(_state(row) == style for row in rows)
+            if count:
+                parts.append(Part(0, [(style, f"{shape} {count} {word}")]))
+        calm = sum(row.style == "ok" for row in rows)
+        if calm:
+            parts.append(Part(2, [("ok", f"● {calm} healthy or finished")], [("ok", f"● {calm} healthy")]))
+        return parts
+
+    def on_listing_moved(self) -> None:
+        session = self._several.session_of(self.chosen)
+        if session is not None:
+            self.session = session
+
+    def on_listing_picked(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        self._several.open_run(self.chosen)
+
+
+def _state(row: RunRow) -> str:
+    return row.style if row.style in ("critical", "warning") else ""
