@@ -1,0 +1,302 @@
+"""What rings and what does not: news of a run, the terminal's sequences, the command."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from miles_tui.core.judge import Judge
+from miles_tui.core.reader import Reader
+from miles_tui.core.run import RunState
+from miles_tui.report import AlertReport
+from miles_tui.ui.command import MOST_WAITING, Command
+from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, News, Watcher, as_json
+from miles_tui.ui.noticing import title_of
+from miles_tui.ui.session import Session
+from miles_tui.ui.setup import Notices
+
+LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
+UTF8 = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture
+def run() -> RunState:
+    return RunState(Judge())
+
+
+def begins(news: list[News]) -> list[tuple[str, bool]]:
+    return [(one.alert.condition, one.begins) for one in news]
+
+
+# -- what is news ----------------------------------------------------------------------------------
+
+
+def test_an_alert_is_told_when_it_fires_and_when_it_is_over_once_each(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    assert not watcher.look(run, 0, live=True)
+    run.judge.raise_("not-finite", 3, None, "loss is nan")
+    assert begins(watcher.look(run, 1, live=True)) == [("not-finite", True)]
+    assert not watcher.look(run, 2, live=True)
+    run.judge.clear("not-finite", 5, None)
+    (over,) = watcher.look(run, 3, live=True)
+    assert (over.begins, over.text) == (False, "a.log: not-finite resolved at rollout 5")
+    assert not watcher.look(run, 4, live=True)
+
+
+def test_an_old_log_never_rings(run: RunState) -> None:
+    """Read in pieces, as a long log is: only what comes after the first catch-up is news."""
+    data = (LOGS / "gap-jump.log").read_bytes()
+    watcher, reader = Watcher("a.log"), Reader()
+    for at in range(0, len(data), 4096):
+        run.feed(reader.feed(data[at : at + 4096]), 0.0)
+        assert not watcher.look(run, 0, live=False)
+    assert not watcher.look(run, 1, live=True)
+    assert run.firing, "there is something to ring for"
+    run.judge.raise_("not-finite", 50, None, "loss is nan")
+    assert begins(watcher.look(run, 2, live=True)) == [("not-finite", True)]
+
+
+def test_what_was_firing_at_the_start_is_told_when_it_is_over(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    run.judge.raise_("stalled", 3, None, "silent")
+    assert not watcher.look(run, 0, live=True)
+    run.judge.clear("stalled", 4, None)
+    assert begins(watcher.look(run, 1, live=True)) == [("stalled", False)]
+
+
+def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_once(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    watcher.look(run, 0, live=True)
+    run.judge.raise_("signal-lost", 3, None, "no gap")
+    (alert,) = run.alerts
+    assert begins(watcher.look(run, 1, live=True)) == [("signal-lost", True)]
+    alert.resolve(4, None)
+    assert begins(watcher.look(run, 2, live=True)) == [("signal-lost", False)]
+    alert.reopen("again")
+    assert not watcher.look(run, 3, live=True)
+    alert.resolve(5, None)
+    assert not watcher.look(run, 4, live=True), "who was not told that it is back need not be told that it is over"
+    alert.reopen("again")
+    assert not watcher.look(run, 5, live=True)
+    assert begins(watcher.look(run, 1 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+    alert.severity = type(alert.severity)("critical")
+    assert begins(watcher.look(run, 2 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+
+
+def test_what_the_person_did_is_no_news(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    watcher.look(run, 0, live=True)
+    run.judge.raise_("not-finite", 3, None, "nan")
+    run.judge.raise_("stalled", 3, None, "silent")
+    assert len(watcher.look(run, 1, live=True)) == 2
+    run.judge.switch("not-finite", on=False)
+    assert not watcher.look(run, 2, live=True)
+    run.judge.at = 7
+    run.judge.rebase()
+    run.judge.clear("stalled", 7, None)
+    assert not watcher.look(run, 3, live=True)
+
+
+def test_a_snoozed_alert_is_quiet(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    run.judge.at = 3
+    watcher.look(run, 0, live=True)
+    run.judge.raise_("stalled", 3, None, "silent")
+    run.judge.snooze(run.alerts[0], 10)
+    assert not watcher.look(run, 1, live=True)
+    run.judge.at = 13
+    assert begins(watcher.look(run, 2, live=True)) == [("stalled", True)]
+
+
+# -- the terminal ----------------------------------------------------------------------------------
+
+
+class Heard:
+    """A herald whose words are kept."""
+
+    def __init__(self, run: RunState, notices: Notices, env: dict[str, str] | None = None) -> None:
+        self.written: list[str] = []
+        self.commands: list[News] = []
+        self.run = run
+        self.watcher = Watcher("a.log")
+        self.watcher.look(run, -1, live=True)
+        self.herald = Herald(notices, env or UTF8, self.written.append, self.commands.append)
+
+    def at(self, now: float) -> list[str]:
+        self.written.clear()
+        self.herald.take(self.watcher.look(self.run, now, live=True), now)
+        return list(self.written)
+
+
+def test_only_what_is_critical_rings_the_bell_by_default(run: RunState) -> None:
+    heard = Heard(run, Notices())
+    run.judge.raise_("signal-lost", 3, None, "no gap")
+    run.judge.raise_("restarted", 3, None, "attempt 2")
+    assert heard.at(0) == []
+    run.judge.raise_("not-finite", 3, None, "nan")
+    assert heard.at(1) == ["\a"]
+    assert [one.alert.condition for one in heard.commands] == ["signal-lost", "not-finite"], "a notice runs nothing"
+
+
+@pytest.mark.parametrize(("bell", "rings"), [("critical", []), ("warning", ["\a"]), ("never", [])])
+def test_the_bell_is_set_by_severity(run: RunState, bell: str, rings: list[str]) -> None:
+    heard = Heard(run, Notices(bell=bell))
+    run.judge.raise_("signal-lost", 3, None, "no gap")
+    assert heard.at(0) == rings
+
+
+def test_rings_are_limited_and_what_waits_is_told_later(run: RunState) -> None:
+    heard = Heard(run, Notices(desktop="osc9"))
+    run.judge.raise_("not-finite", 3, None, "nan")
+    assert len(heard.at(0)) == 2
+    run.judge.raise_("stalled", 3, None, "silent")
+    run.judge.raise_("crashed", 3, None, "boom")
+    assert heard.at(1) == []
+    assert heard.at(QUIET_SECONDS - 0.1) == []
+    bell, note = heard.at(QUIET_SECONDS)
+    assert bell == "\a"
+    assert note == "\x1b]9;miles-tui: a.log: stalled at rollout 3: silent (and 1 more)\a"
+    assert heard.at(QUIET_SECONDS * 3) == []
+
+
+def test_desktop_notifications_are_wrapped_for_tmux(run: RunState) -> None:
+    heard = Heard(run, Notices(bell="never", desktop="osc777"), {**UTF8, "TMUX": "/tmp/s,1,0"})
+    run.judge.raise_("signal-lost", 3, None, "no gap")
+    (note,) = heard.at(0)
+    assert note == "\x1bPtmux;\x1b\x1b]777;notify;miles-tui;a.log: signal-lost at rollout 3: no gap\a\x1b\\"
+
+
+def test_log_text_in_a_notification_can_not_act(run: RunState) -> None:
+    heard = Heard(run, Notices(bell="never", desktop="osc9"))
+    run.judge.raise_("crashed", 3, None, "evil \x1b]0;x\x07 \x9d \x1b[2J key " + "hf_" + "a1B2" * 9)
+    (note,) = heard.at(0)
+    body = note.removeprefix("\x1b]9;").removesuffix("\a")
+    assert body.isprintable()
+    assert "a1B2a1B2" not in body
+
+
+def test_the_title_is_written_when_it_changes_and_given_back(run: RunState) -> None:
+    heard = Heard(run, Notices())
+    assert heard.herald.restore() == "", "who wrote no title restores none"
+    for _ in range(3):
+        heard.herald.title("▲2 gap-jump · 31/48")
+    assert "".join(heard.written) == "\x1b[22;2t\x1b]2;▲2 gap-jump · 31/48\x1b\\"
+    heard.written.clear()
+    heard.herald.title("● healthy · 32/48")
+    assert heard.written == ["\x1b]2;● healthy · 32/48\x1b\\"]
+    assert heard.herald.restore() == "\x1b]2;\x1b\\\x1b[23;2t"
+    assert heard.herald.restore() == ""
+
+
+@pytest.mark.parametrize("env", [{"TERM": "linux"}, {"TERM": "dumb"}, {}])
+def test_a_terminal_without_a_title_gets_none(run: RunState, env: dict[str, str]) -> None:
+    heard = Heard(run, Notices(), {"LC_ALL": "C.UTF-8", **env})
+    heard.herald.title("x")
+    assert heard.written == []
+
+
+def test_a_title_without_utf8_is_ascii(run: RunState) -> None:
+    heard = Heard(run, Notices(), {"TERM": "xterm", "LC_ALL": "C"})
+    heard.herald.title("▲2 gap-jump · 31/48")
+    assert heard.written[0].isascii()
+    off = Heard(run, Notices(title=False))
+    off.herald.title("x")
+    assert off.written == []
+
+
+def test_the_title_speaks_of_the_run_that_fires_worst() -> None:
+    calm, bad = (Session(name, RunState(Judge()), Reader()) for name in ("a.log", "b.log"))
+    assert title_of(calm, [calm]) == "○ waiting · –"
+    bad.run.judge.raise_("not-finite", 3, None, "nan")
+    assert title_of(calm, [calm, bad]) == "▲1 not-finite · – · b.log"
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+def finished(command: Command, texts: list[str]) -> None:
+    for text in texts:
+        command.put(text, {"MILES_TUI_LOG": "a.log"})
+    done = threading.Thread(target=command.wait, daemon=True)
+    done.start()
+    done.join(20)
+    assert not done.is_alive(), "the command goes on"
+
+
+def test_the_alert_as_json_is_what_check_prints(run: RunState) -> None:
+    run.feed(Reader().feed((LOGS / "gap-jump.log").read_bytes()))
+    alert = run.firing[0]
+    fields = json.loads(as_json(alert))
+    assert list(fields) == list(AlertReport.model_fields)
+    assert AlertReport.model_validate(fields).raised_step == alert.raised_step
+
+
+def test_the_command_reads_the_alert_and_can_not_touch_the_terminal(tmp_path: Path) -> None:
+    said: list[str] = []
+    out = tmp_path / "out"
+    command = Command(f'cat >> {out}; echo "$MILES_TUI_LOG" >> {out}; echo noise; : < /dev/tty', 10, said.append)
+    finished(command, ["one\n", "two\n"])
+    assert out.read_text() == "one\na.log\ntwo\na.log\n"
+    assert len(said) == 2
+    assert all(re.search("on-alert: status .*/dev/tty", line) for line in said), said
+
+
+def test_never_more_than_one_at_a_time(tmp_path: Path) -> None:
+    said: list[str] = []
+    command = Command(f"mkdir {tmp_path}/lock && cat && rmdir {tmp_path}/lock", 10, said.append)
+    finished(command, [f"{n}\n" for n in range(8)])
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("echo no such channel >&2; exit 3", "on-alert: status 3: no such channel"),
+        ("exit 4", "on-alert: status 4"),
+        ("kill -9 $$", "on-alert: signal 9"),
+        ("printf '\\033[2Jboo\\n' >&2; exit 1", "on-alert: status 1: boo"),
+        ("true", ""),
+    ],
+)
+def test_a_failure_is_said_in_a_line(line: str, says: str) -> None:
+    said: list[str] = []
+    finished(Command(line, 10, said.append), ["{}\n" * 50_000])
+    assert "".join(said) == says
+
+
+def test_the_time_limit_ends_the_command_with_its_children(tmp_path: Path) -> None:
+    said: list[str] = []
+    began = time.monotonic()
+    finished(Command(f"sleep 600 & echo $! > {tmp_path}/pid; trap '' TERM; wait; sleep 600", 0.2, said.append), ["x"])
+    assert time.monotonic() - began < 15
+    assert said == ["on-alert: ended after 0.2 s"]
+    pid = int((tmp_path / "pid").read_text())
+    assert gone(pid), "a child lives on"
+
+
+def gone(pid: int, seconds: float = 10) -> bool:
+    """Whether a process ended; one that waits to be reaped has."""
+    deadline = time.monotonic() + seconds
+    stat = Path(f"/proc/{pid}/stat")
+    while time.monotonic() < deadline:
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        threading.Event().wait(0.02)
+    return False
+
+
+def test_too_many_alerts_are_left_out_and_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    gate = tmp_path / "gate"
+    command = Command(f"until [ -e {gate} ]; do sleep 0.02; done", 20, said.append)
+    for _ in range(MOST_WAITING + 3):
+        command.put("x", {})
+    assert 2 <= len(said) <= 3
+    assert "left out" in said[0]
+    gate.touch()
+    command.wait()
