@@ -21,16 +21,12 @@ class Pace:
         self.said = ""  # the newest record: its kind and number
         self.last: float | None = None  # its time
         self.clock: float | None = None  # the newest time stamp of any line that was looked at
+        self.usual: float | None = None  # median seconds from one rollout to the next; None with fewer than two
         self._seen = -1
         self._base = 0  # rollouts of earlier attempts that are still alive
         self._begin = 0
         self._intervals: deque[float] = deque(maxlen=RECENT)
         self._mark: tuple[int, float] | None = None
-
-    @property
-    def usual(self) -> float | None:
-        """The median time from one rollout to the next, in seconds; None with fewer than two intervals."""
-        return median(self._intervals) if len(self._intervals) >= 2 else None
 
     def tell(self, time: float) -> None:
         """Some line's time stamp."""
@@ -66,6 +62,8 @@ class Pace:
             return
         if self._mark is not None and number == self._mark[0] + 1 and time > self._mark[1]:
             self._intervals.append(time - self._mark[1])
+            if len(self._intervals) >= 2:
+                self.usual = median(self._intervals)
         self._mark = (number, time)
 
     def left(self, total: int | None) -> float | None:

@@ -220,8 +220,7 @@ class RunState:
         if record.kind != "eval":
             self.pace.see(record, merged.rollout.number, train_side)
         self._judge(merged.ready)
-        total = self.total
-        if total is not None and train_side and merged.rollout.number >= total - 1 and record.kind == "perf":
+        if train_side and record.kind == "perf" and merged.rollout.number >= (self.total or MOST_NUMBER) - 1:
             self.ended = "finished"
         change.header = True
 
