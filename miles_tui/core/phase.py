@@ -24,6 +24,7 @@ PHASES = {
     "eval": "evaluation",
 }
 RECENT = 15  # lengths of a stretch that its usual length is the median of
+STRETCHES = {"rollout": "rollout", "train": "training"}  # timer -> the stretch that records tell of too
 MOST_STRETCHES = 64  # kinds of them: a log can invent timers
 
 
@@ -31,8 +32,8 @@ MOST_STRETCHES = 64  # kinds of them: a log can invent timers
 class Phase:
     """The phase and since when (seconds of the log's clock); `timers` are started and not ended, outermost first.
 
-    A stretch is what a phase's usual end is told from: from a timer's start to its end, or where the log has
-    none, from the record that began it to the one that ends it.
+    A stretch is what a phase's usual end is told from: from a timer's start to its end. The two long ones, rollout
+    and training, are also told by the records around them: those are read always, timers only of a live log.
     """
 
     name: str = "starting"
@@ -58,10 +59,10 @@ class Phase:
     def see_record(self, record: Record, train_side: bool) -> None:
         """A record says which phase it closes: the rollout side's `perf` is followed by training and so on."""
         if record.kind == "perf":
-            self._follow("rollout" if train_side else "training", record.time)
+            self._follow("rollout" if train_side else "training", "train" if train_side else "rollout", record.time)
             self.timers.clear()
         elif record.kind == "rollout":
-            self._follow("training", record.time)
+            self._follow("training", "rollout", record.time)
 
     def see_fact(self, fact: Fact) -> bool:
         """Whether a Timer line or the generation bar changed what is shown."""
@@ -71,26 +72,25 @@ class Phase:
             self.timers[fact.text] = fact.time
             if fact.text in PHASES:
                 self._enter(PHASES[fact.text], fact.time)
-                self._stretch = (f"timer {fact.text}", fact.time)
+                self._stretch = (_stretch_of(fact.text), fact.time)
         elif fact.kind is FactKind.TIMER_END:
-            begun = self.timers.pop(fact.text, None)
-            self._note(f"timer {fact.text}", begun, fact.time)
+            self._note(_stretch_of(fact.text), self.timers.pop(fact.text, None), fact.time)
+            self._stretch = ("", None)
             outer = next((name for name in reversed(self.timers) if name in PHASES), None)
             if outer is not None:
                 self._enter(PHASES[outer], fact.time)
-                self._stretch = (f"timer {outer}", self.timers[outer])
+                self._stretch = (_stretch_of(outer), self.timers[outer])
         elif fact.kind is FactKind.PROGRESS:
             self.done, self.total = int(fact.data["done"]), int(fact.data["total"])
         return before != (self.name, self.open_timer, self.done)
 
-    def _follow(self, name: str, time: float | None) -> None:
-        """What comes after a record, until the next one of another kind or a timer says otherwise."""
+    def _follow(self, name: str, timer: str, time: float | None) -> None:
+        """A record: the stretch of `timer` is over, and `name` goes on until the next record or a timer says more."""
+        done = STRETCHES[timer]
         before, since = self._stretch
-        stretch = f"record {name}"
-        if before != stretch:
-            if before.startswith("record "):
-                self._note(before, since, time)
-            self._stretch = (stretch, time)
+        if before != name:
+            self._note(done, self.timers.get(timer, since if before == done else None), time)
+            self._stretch = (name, time)
         self._enter(name, time)
 
     def _note(self, stretch: str, since: float | None, until: float | None) -> None:
@@ -102,3 +102,7 @@ class Phase:
     def _enter(self, name: str, time: float | None) -> None:
         if name != self.name:
             self.name, self.since, self.done, self.total = name, time, None, None
+
+
+def _stretch_of(timer: str) -> str:
+    return STRETCHES.get(timer, f"timer {timer}")

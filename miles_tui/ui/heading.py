@@ -13,12 +13,17 @@ from miles_tui.ui.views import HeaderView
 class Surroundings:
     """What the header says besides the run: the log's name, and notes such as `waiting for x.log to appear`.
 
-    `urgent` notes come before everything but the verdict, `notes` after it.
+    `urgent` notes come before everything but the verdict, `notes` after it. `age` says how old the newest
+    record is where that is more than usual, `zone` names the log's zone where it is not the terminal's, `bar` is
+    what is generated of how many.
     """
 
     name: str = ""
     urgent: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    age: str = ""
+    zone: str = ""
+    bar: tuple[int, int] | None = None
 
 
 def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
@@ -26,9 +31,9 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
     room = width - 2 * margin
     edge: Spans = [("text", " " * margin)] if margin else []
     if lines == 1:
-        return [edge + _first(view, around.urgent, room)]
+        return [edge + _first(view, around, around.urgent, room)]
     name = _name(around.name, room)
-    first = _first(view, (), room - width_of(name) - 2 if name else room)
+    first = _first(view, around, (), room - width_of(name) - 2 if name else room)
     second = _second(view, around, room, named=bool(name))
     return [edge + between(first, name, room), edge + second]
 
@@ -54,7 +59,7 @@ def _name(name: str, room: int) -> Spans:
     return [("dim", fit_path(name, size))] if size >= 8 or size == cells(name) else []
 
 
-def _first(view: HeaderView, urgent: tuple[str, ...], room: int) -> Spans:
+def _first(view: HeaderView, around: Surroundings, urgent: tuple[str, ...], room: int) -> Spans:
     parts = [Part(0, verdict(view))]
     if view.rollout is not None:
         parts.append(Part(1, how_far(view), how_far(view, short=True)))
@@ -63,15 +68,20 @@ def _first(view: HeaderView, urgent: tuple[str, ...], room: int) -> Spans:
         since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []
         parts.append(Part(3, [*label, ("text", view.phase), *since], [("text", view.phase)]))
+        if around.bar is not None:
+            done, total = around.bar
+            parts.append(Part(4, [("text", f"{done}"), ("dim", f" of {total}")], [("text", f"{done}/{total}")]))
+        if view.until is not None:
+            parts.append(Part(5, [("dim", "usually until "), _time(view.until, view)], []))
     return packed(parts, room)
 
 
 def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
     parts = [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent)]
     if view.last is not None:
-        parts.append(
-            Part(4, [("dim", "last line "), _time(view.last, view)], [("dim", "last "), _time(view.last, view)])
-        )
+        last = _time(view.last, view)
+        old: Spans = [("watch", f", {around.age}")] if around.age else []
+        parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
     if view.ends is not None:
         parts.append(
             Part(5, [("dim", "ends about "), _time(view.ends, view)], [("dim", "ends "), _time(view.ends, view)])
@@ -83,6 +93,14 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     if view.profile:
         profile: Spans = [("dim", f"profile {view.profile}")]
         parts.append(Part(9, [*profile, ("watch", " of another setup")] if view.misfit else profile, profile))
+    if around.zone:
+        parts.append(Part(7, [("watch", f"times in {around.zone}")]))
+    if view.rebased is not None:
+        parts.append(Part(7, [("text", f"new baseline since rollout {view.rebased}")]))
+    if view.off:
+        parts.append(Part(8, [("text", f"{view.off} condition{'s' if view.off > 1 else ''} off")]))
+    if view.updates is not None:
+        parts.append(Part(11, [("dim", f"{view.updates} update{'s' if view.updates > 1 else ''} a rollout")], []))
     parts += [Part(7, [("dim", note)]) for note in around.notes]
     if not named:
         parts.append(Part(10, [("dim", around.name)]))

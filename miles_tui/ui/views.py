@@ -19,6 +19,7 @@ from miles_tui.core.signals import BY_NAME, SIGNALS
 from miles_tui.core.trend import trend
 
 KEPT = 64  # rollouts that a row keeps at least: the trend and the change need them; a sparkline as many as cells
+LEAST_PHASE = 60.0  # seconds: clock times are minutes
 CHANGE_OVER = 10  # rollouts
 TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
 
@@ -95,12 +96,16 @@ class HeaderView:
     total: int | None = None
     phase: str = ""
     since: float | None = None
+    until: float | None = None  # when the phase usually ends
     last: float | None = None
     usual: float | None = None
     ends: float | None = None
     attempt: int = 1
     profile: str = ""
     misfit: bool = False  # the run's printed arguments are not the profile's
+    updates: int | None = None  # k: optimizer steps a rollout
+    off: int = 0  # conditions switched off
+    rebased: int | None = None  # the rollout since which the person's new baseline counts
 
 
 @dataclass(slots=True, frozen=True)
@@ -142,13 +147,23 @@ def header_view(run: RunState) -> HeaderView:
         total=run.total,
         phase=run.phase.name if not run.ended else "" if run.ended == verdict else run.ended,
         since=run.phase.since if not run.ended else None,
+        until=_until(run),
         last=pace.last,
         usual=pace.usual,
         ends=pace.last + left if left is not None and pace.last is not None and not run.ended else None,
         attempt=run.attempt,
         profile=profile.name if profile is not None else "",
         misfit=profile is not None and bool(profile.differences(run.args)),
+        updates=run.updates_per_rollout,
+        off=len(run.judge.off),
+        rebased=None if run.judge.rebased_at is None else run.judge.rebased_at + 1,
     )
+
+
+def _until(run: RunState) -> float | None:
+    """When the phase usually ends; a phase that is over within a minute or so says nothing by the clock."""
+    since, end = run.phase.since, run.phase.usual_end
+    return end if not run.ended and since is not None and end is not None and end - since >= LEAST_PHASE else None
 
 
 def row_views(run: RunState, cells: int = KEPT) -> list[RowView]:

@@ -200,7 +200,8 @@ class MainScreen(MainActions):
         sessions = self.app_.sessions
         place = f" ({sessions.index(self.session) + 1} of {len(sessions)})" if len(sessions) > 1 else ""
         urgent += self.app_.elsewhere()
-        return Surroundings(self.session.name + place, tuple(urgent), tuple(notes))
+        s = self.session
+        return Surroundings(s.name + place, tuple(urgent), tuple(notes), age=s.age, zone=s.zone.name, bar=s.bar)
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
