@@ -32,13 +32,22 @@ class Baseline:
     share of the center; `absolute` is the least scale itself.
     """
 
-    ASKED = (10,)  # values after which the run is asked whether the profile is of its setup
+    ASKED = 6  # values after which the run is asked whether the profile is of its setup
     FADED = 72  # values of the run itself after which the profile's level counts for nothing
     KEPT = 96  # values: more do not sharpen the tests by 5 %, and a baseline should follow a setup over a day
 
-    def __init__(self, least: int, hold: int, norm: Norm | None = None, floor: float = 0.0, absolute: float = 0.0):
+    def __init__(
+        self,
+        least: int,
+        hold: int,
+        norm: Norm | None = None,
+        floor: float = 0.0,
+        absolute: float = 0.0,
+        yields: bool = False,
+    ):
         self.least, self.hold, self.norm = least, hold, norm
         self.floor, self.absolute = floor, absolute
+        self.yields = yields  # whether the run itself can show that the profile is of another setup
         self.values: deque[float] = deque(maxlen=self.KEPT)
         self.center = norm.center if norm else 0.0
         self.scale = self._floored(norm.scale) if norm else 0.0
@@ -70,7 +79,7 @@ class Baseline:
     def add(self, value: float) -> None:
         """Take a value in and, when it is time, work center and scale out again (every value at first)."""
         self.values.append(value)
-        if self.norm and len(self.values) in self.ASKED and self._contradicts(self.norm):
+        if self.norm and self.yields and len(self.values) == self.ASKED and self._contradicts(self.norm):
             self.norm = None  # another setup: its own rollouts say more
             self._due = 0
         self._due -= 1

@@ -12,7 +12,6 @@ from miles_tui.core.rollouts import Rollout
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.stats import center_and_scale, mean, median, step_noise
 from miles_tui.core.timelaw import fit
-from miles_tui.core.trend import trend
 
 MOST_WEIGHT = 60.0  # rollouts: a new run is a new machine state; its own values must be able to win within a day
 START = 5  # rollouts that a start is the mean of
@@ -147,12 +146,15 @@ def _weight(noise: float, count: int, centers: list[float]) -> float:
 
 
 def _trend(series: list[list[float]]) -> Trend | None:
-    """The trend that most runs show, from 24 means over each whole run."""
+    """The trend that most runs show: the last third against the first, by three deviations and half a step's noise."""
     found = []
     for run in series:
-        if len(run) >= 8:
-            size = max(len(run) // 24, 1)
-            found.append(trend([mean(run[i : i + size]) for i in range(0, len(run) - size + 1, size)]))
+        third = len(run) // 3
+        if third >= 3:
+            noise = step_noise(run)
+            far = max(3.0 * noise * math.sqrt(2 / third), 0.5 * noise)
+            change = mean(run[-third:]) - mean(run[:third])
+            found.append((change > far) - (change < -far))
     if not found:
         return None
     middle = median(found)

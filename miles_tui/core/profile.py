@@ -166,7 +166,8 @@ def read_profile(text: str, source: str) -> Profile:
     try:
         return Profile.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
+        # an unknown key first: a missing one is mostly the same key, misspelt
+        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             owner = SignalProfile if "signals" in key else TimeProfile if key.startswith("time.") else Profile
@@ -179,7 +180,7 @@ def read_profile(text: str, source: str) -> Profile:
 def write_profile(profile: Profile) -> str:
     """The profile as TOML, a comment above each kind of field; `read_profile` gives the same profile back."""
     lines = [
-        f"# Ranges for miles-tui: {profile.name}. Use it with --profile; every value may be edited.",
+        "# Ranges for miles-tui. Use them with --profile; every value may be edited.",
         "",
     ]
     for key, field in Profile.model_fields.items():
@@ -188,7 +189,7 @@ def write_profile(profile: Profile) -> str:
         lines += [f"# {field.description}", _entry(key, getattr(profile, key)), ""]
     lines += [f"# {Profile.model_fields['arguments'].description}", "[arguments]"]
     lines += [_entry(key, value) for key, value in profile.arguments.items()] + [""]
-    lines.append("# The fields of a signal:")
+    lines.append(f"# {Profile.model_fields['signals'].description}, with these fields:")
     lines += [f"#   {key:13} {field.description}" for key, field in SignalProfile.model_fields.items()] + [""]
     for name, signal in profile.signals.items():
         unit = BY_NAME[name].unit

@@ -142,6 +142,7 @@ class TimeLaw:
     """The law over a run: rollouts in, the rest after the length out. Warm-up and pauses are left to the caller."""
 
     KEPT = 96  # rollouts
+    ASKED = 8  # rollouts after which the run is asked whether the profile is of its machine
     MOST_HELD = 12  # newest rollouts that the fit never sees: a slow fault must not become the law
 
     def __init__(self, least: int, hold: int, norm: TimeNorm | None):
@@ -152,6 +153,10 @@ class TimeLaw:
             self.fit = Fit(norm.typical, norm.level, norm.share, 0.05, norm.rho, norm.noise)
         self._due = 0
 
+    def fitted(self) -> bool:
+        """Whether there is a law yet."""
+        return self.fit is not None
+
     @property
     def whose(self) -> str:
         """Where the law comes from, for the evidence."""
@@ -160,6 +165,9 @@ class TimeLaw:
     def add(self, length: float, seconds: float) -> None:
         """Take a rollout in and refit when it is time: every rollout at first, every tenth later."""
         self.points.append((length, seconds))
+        if self.norm and len(self.points) == self.ASKED and self._contradicts(self.norm):
+            self.norm = self.fit = None  # another machine: its own rollouts say more
+            self._due = 0
         self._due -= 1
         size = len(self.points)
         old = size - min(max(size // 4, self.hold), self.MOST_HELD)
@@ -167,6 +175,12 @@ class TimeLaw:
             return
         self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 200 µs
         self.fit = fit(list(self.points)[:old], self.fit, self.norm)
+
+    def _contradicts(self, norm: TimeNorm) -> bool:
+        """Whether the run is slower or faster than the profile by more than three deviations of the difference."""
+        rests = [self.rest(*point) for point in self.points]
+        spread = norm.noise / (1.0 - norm.rho) * math.sqrt(1 / len(rests) + 1 / max(norm.count, 1.0))
+        return abs(sum(rests) / len(rests)) > 3.0 * spread
 
     def rest(self, length: float, seconds: float) -> float:
         """log(seconds) beyond what level and length explain; 0.05 is 5 % slower."""

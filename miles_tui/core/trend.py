@@ -54,7 +54,7 @@ def _inflation(values: list[float], slope: float) -> float:
     if below <= 0:
         return 1.0
     r = sum(a * b for a, b in pairwise(rest)) / below
-    r = min(max(r, 0.0), 0.8)
+    r = min(max(r, 0.0), 0.6)  # a bend leaves more than that, and is no noise
     if r < 2.576 / math.sqrt(len(values)) / 1.5:  # too few values to tell it from 0
         return 1.0
     return (1 + r) / (1 - r)

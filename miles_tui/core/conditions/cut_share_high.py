@@ -86,6 +86,12 @@ class CutShareHigh(LatchedRule):
         now = tail_mean(self.shares, 3)
         return now < 0.8 * self.RISEN or (now < 0.9 * self.MOST and trend(list(self.shares)) <= 0)
 
+    def restarted(self) -> None:
+        """See `Rule.restarted`."""
+        self.shares.clear()
+        self.rewards.clear()
+        self.high = self.seen_low = 0
+
     def rebase(self) -> None:
         """See `Rule.rebase`."""
         super().rebase()

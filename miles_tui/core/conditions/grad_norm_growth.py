@@ -46,7 +46,7 @@ class GradNormGrowth(LatchedRule):
 
     def __init__(self, norm: Norm | None = None):
         super().__init__()
-        self.baseline = Baseline(self.LEAST, hold=5, norm=norm, absolute=self.LEAST_SCALE)
+        self.baseline = Baseline(self.LEAST, hold=5, norm=norm, absolute=self.LEAST_SCALE, yields=True)
         self.last: deque[float] = deque(maxlen=6)
         self.level = self.worst = 0.0
 

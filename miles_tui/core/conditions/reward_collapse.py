@@ -88,8 +88,10 @@ class RewardCollapse(LatchedRule):
         return eased
 
     def restarted(self) -> None:
-        """See `Rule.restarted`."""
+        """See `Rule.restarted`: the reward goes on from an earlier point, which is no fall."""
         self.low = 0
+        if not self.on:
+            self.values.clear()
 
     def rebase(self) -> None:
         """See `Rule.rebase`."""

@@ -86,7 +86,7 @@ class Track:
 
         The noise stands until there are twelve values again.
         """
-        self.values = deque(list(self.values)[-keep:], maxlen=self.KEPT)
+        self.values = deque(list(self.values)[len(self.values) - keep :] if keep else (), maxlen=self.KEPT)
         self.norm, self.known_start, self._due = None, False, 12
 
     def tail(self, count: int = 5) -> float:
@@ -107,7 +107,7 @@ class RewardDownLengthUp(LatchedRule):
     LEAST = 9  # rollouts: four for a level, five for the means
     EACH, BOTH = 2.2, 5.0
     # The longer one signal has been sure of a turn alone, the more the other must bring: it has had that many chances.
-    SPENT, LATE = 0.25, 3.6  # a rollout, and at most
+    FREE, SPENT, LATE = 1, 0.25, 3.6  # rollouts without; what each further one costs; the most
     LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
     BEFORE = (4, 8, 16, 32)  # rollouts that make a level
 
@@ -166,7 +166,7 @@ class RewardDownLengthUp(LatchedRule):
         self.alone = self.alone + 1 if top >= self.BOTH else 0
         if not self.alone:
             return None
-        each = min(self.EACH + self.SPENT * (self.alone - 1), self.LATE)
+        each = min(self.EACH + self.SPENT * max(self.alone - self.FREE, 0), self.LATE)
         sure = [t for t in turns if t.both >= self.BOTH and t.fall >= each and t.rise >= each]
         return max(sure, key=lambda t: t.both, default=None)
 
@@ -238,6 +238,12 @@ class RewardDownLengthUp(LatchedRule):
     def _over(self) -> None:
         for track in (self.reward, self.tokens):
             track.restart(self.need)
+
+    def restarted(self) -> None:
+        """See `Rule.restarted`: the curve goes on from an earlier point, which is no fall."""
+        for track in (self.reward, self.tokens):
+            track.restart(0)
+        self.alone = 0
 
     def rebase(self) -> None:
         """See `Rule.rebase`."""

@@ -67,7 +67,7 @@ class RolloutSlowdown(LatchedRule):
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         law, length = self.law, rollout.values["answer length"]
-        if law.fit is None:
+        if not law.fitted():
             law.add(length, value)
             return self._learning()
         if self._on_new_ground(length, value):
@@ -80,6 +80,8 @@ class RolloutSlowdown(LatchedRule):
             self.doubts = [(length, value)]
         for point in self.doubts:
             law.add(*point)
+            if not law.fitted():  # the profile was of another machine
+                return self._learning()
             self.last.append(law.rest(*point))
         self.doubts = []
         match = self._match()
