@@ -26,7 +26,7 @@ def recalled() -> dict[str, str]:
 
 
 def keep(view: dict[str, str]) -> str:
-    """Keep it, whole or not at all; says in a line what went wrong, "" where nothing did."""
+    """Keep it, whole or not at all; a line that says what went wrong, "" where nothing did."""
     path = state_dir() / FILE
     if view == recalled():
         return ""
@@ -34,7 +34,7 @@ def keep(view: dict[str, str]) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, json.dumps(view, indent=1) + "\n")
     except OSError as error:
-        return f"{path}: the view can't be kept: {error.strerror or error}"
+        return f"{path}: the view can't be kept: {error.strerror or error}\n"
     return ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -24,6 +25,7 @@ from textual.screen import Screen
 
 from miles_tui.core.plain import mask, plain
 from miles_tui.errors import MilesTuiError
+from miles_tui.remember import keep
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
@@ -40,6 +42,7 @@ from miles_tui.ui.several import SeveralRuns
 from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -75,6 +78,7 @@ class MilesApp(SeveralRuns):
         self.crash: BaseException | None = None
         self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
         self.mouse = setup.mouse
+        self.selected = setup.signal  # the signal that was selected last
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
 
@@ -94,6 +98,8 @@ class MilesApp(SeveralRuns):
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
         self.begin_all()
+        if self.selected and isinstance(self.screen, MainScreen):
+            self.screen.query_one(SignalTable).choose_named(self.selected)
         if any(feed.live for feed in self.feeds):
             self.set_interval(TICK_SECONDS, self._tick)
 
@@ -129,6 +135,10 @@ class MilesApp(SeveralRuns):
 
     def on_grew(self) -> None:
         self.noticing.retitle(self.session, self.sessions)
+
+    def on_signal_table_selected(self) -> None:
+        row = self.screen.query_one(SignalTable).selected if isinstance(self.screen, MainScreen) else None
+        self.selected = row.name if row is not None else self.selected
 
     # -- the terminal ----------------------------------------------------------------------------
 
@@ -265,6 +275,8 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
     app.run(mouse=mouse)
     with suppress(OSError):
         os.write(2, app.noticing.herald.restore().encode())
+    if app.setup.remember:
+        print(keep({"theme": app.look.name, "signal": app.selected}), end="", file=sys.stderr)
     if isinstance(app.crash, MilesTuiError):
         raise app.crash
     if app.crash is not None:

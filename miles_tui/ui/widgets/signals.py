@@ -84,6 +84,11 @@ class SignalTable(Lines, can_focus=True):
             self.put(self._views, self._plan)
             self.post_message(self.Selected())
 
+    def choose_named(self, name: str) -> None:
+        """Select the row of that name, if there is one."""
+        at = next((i for i, view in enumerate(self._views) if view.name == name), self.at)
+        self.choose(at)
+
     def action_move(self, by: int) -> None:
         self.choose(self.at + by)
 
