@@ -12,8 +12,8 @@ from functools import lru_cache
 from miles_tui.core.numbers import fit, number, signed
 
 __all__ = [
-    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit", "fit_path", "fit_text", "number", "pad",
-    "signed", "wrap",
+    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit", "fit_path", "fit_text", "middle", "number",
+    "pad", "signed", "wrap",
 ]  # fmt: skip
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -65,6 +65,17 @@ def fit_path(path: str, width: int, ellipsis: str = "…") -> str:
     if room <= 0:
         return cut(path, max(width, 0))
     return ellipsis + cut(path[::-1], room)[::-1]
+
+
+def middle(text: str, width: int, ellipsis: str = "…") -> str:
+    """As `fit_text`, but both ends are kept: of a metric's long name each says something."""
+    if cells(text) <= width:
+        return text
+    room = width - cells(ellipsis)
+    if room <= 0:
+        return cut(text, max(width, 0))
+    head = cut(text, (room + 1) // 2)
+    return head + ellipsis + cut(text[::-1], room - cells(head))[::-1]
 
 
 def pad(text: str, width: int, align: str = "left", ellipsis: str = "…") -> str:

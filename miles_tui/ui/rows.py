@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from miles_tui.core.glossary import Meaning
 from miles_tui.core.numbers import fit, number, signed
-from miles_tui.core.text import fit_text, pad
+from miles_tui.core.text import cells, fit_text, middle, pad
 from miles_tui.ui.layout import Columns
 from miles_tui.ui.spans import Part, Spans, packed
-from miles_tui.ui.views import RowView
+from miles_tui.ui.views import RowView, harmless
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 
@@ -37,7 +37,12 @@ def signal_row(view: RowView, columns: Columns, spark: Sparkline, *, owner: str 
     c, gap = columns, " " * columns.gap
     light = view.light
     name = "bright" if selected else "text"
-    out: Spans = [("text", " " * c.margin), (light.style, light.letter), ("text", gap), (name, pad(view.name, c.name))]
+    out: Spans = [
+        ("text", " " * c.margin),
+        (light.style, light.letter),
+        ("text", gap),
+        (name, pad(middle(harmless(view.name), c.name), c.name)),
+    ]
     out += [("text", gap), (_value_style(view), figure(view.last, c.number, view.digits))]
     out += [("text", gap), ("text", figure(view.mean, c.number, view.digits))]
     if c.change:
@@ -78,11 +83,12 @@ def range_text(view: RowView, width: int, owner: str = "") -> str:
 
 def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) -> Spans:
     """What the selected signal is, what is healthy, and its range in full; whole pieces only."""
-    parts = [Part(0, [("bright", view.name)])]
+    name = harmless(view.name)
+    parts = [Part(0, [("bright", name)])]
     if meaning is not None:
         unit = f" ({meaning.unit})" if meaning.unit else ""
         said = meaning.meaning + unit
-        parts += [Part(1, [("dim", said)], [("dim", fit_text(said, width - 2 * margin - len(view.name) - 3))])]
+        parts += [Part(1, [("dim", said)], [("dim", fit_text(said, width - 2 * margin - cells(name) - 3))])]
         if meaning.healthy:
             parts.append(Part(3, [("dim", f"healthy: {meaning.healthy}")]))
         if meaning.manual:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from miles_tui.core.spark import GLYPHS, Frame, spark
+from miles_tui.core.text import pad
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import RowView
 
@@ -22,6 +23,8 @@ class Sparks:
 
     def draw(self, view: RowView, width: int) -> Spans:
         """Exactly `width` cells."""
+        if view.note:
+            return [("dim", pad(view.note, width))]
         frame = self._frames.setdefault(view.name, Frame())
         points, means = view.points[-width - MARGIN :], view.means[-width - MARGIN :]
         low, high = (view.low, view.high) if view.normal else (None, None)

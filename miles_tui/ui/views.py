@@ -6,16 +6,18 @@ A paused view keeps the old ones while the run goes on. Taking all rows costs un
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.glossary import Meaning, meaning_of
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series
-from miles_tui.core.signals import BY_NAME, SIGNALS
+from miles_tui.core.signals import BY_NAME
 from miles_tui.core.trend import trend
 
 KEPT = 64  # rollouts that a row keeps at least: the trend and the change need them; a sparkline as many as cells
@@ -50,6 +52,9 @@ LIGHTS: dict[str, Light] = {
     "ok": Light("·", "ok", "ok"),
 }
 
+UNJUDGED = Light(" ", "", "dim")  # a metric that no condition reads
+TELLS_NOTHING = "not informative: 0 all along"
+
 # The verdict by shape and style; the word is the run's own.
 SHAPES: dict[str, tuple[str, str]] = {
     "healthy": ("●", "ok"),
@@ -83,6 +88,7 @@ class RowView:
     learning: tuple[int, int] | None = None
     normal: bool = False  # is a value outside the range something to look at?
     light: Light = LIGHTS["ok"]
+    note: str = ""  # stands in the sparkline's place
 
 
 @dataclass(slots=True, frozen=True)
@@ -166,26 +172,26 @@ def _until(run: RunState) -> float | None:
     return end if not run.ended and since is not None and end is not None and end - since >= LEAST_PHASE else None
 
 
-def row_views(run: RunState, cells: int = KEPT) -> list[RowView]:
-    """A row for each signal, in the manual's order; `cells` is the width of the sparkline."""
-    return [row_view(run, signal.name, cells) for signal in SIGNALS]
+def row_views(run: RunState, cells: int = KEPT, names: Iterable[str] = tuple(BY_NAME)) -> list[RowView]:
+    """A row for each of these; `cells` is the width of the sparkline."""
+    return [row_view(run, name, cells) for name in names]
 
 
 def row_view(run: RunState, name: str, cells: int = KEPT) -> RowView:
-    """One signal as it stands. Costs 0.1 ms: its newest values become objects."""
+    """A signal, or a metric by its log name, as it stands. Costs 0.1 ms: its newest values become objects."""
     kept = max(KEPT, cells)
-    signal = BY_NAME[name]
-    series = run.signals[name]
+    signal, series = BY_NAME.get(name), series_of(run, name)
     points = series.points(kept + run.window)
     means = means_of(points, run.window)
     last = series.last
     mean = means[-1][1] if means else None
-    known = run.judge.ranges.get(name)
+    known = run.judge.ranges.get(name) if signal else None
     bounds = known if isinstance(known, Range) else None
+    meaning = None if signal else meaning_of(name)
     return RowView(
         name=name,
-        unit=signal.unit,
-        digits=signal.digits,
+        unit=signal.unit if signal else meaning.unit if meaning else "",
+        digits=signal.digits if signal else 3,
         last=last.value if last is not None else None,
         mean=mean,
         change=mean - means[-1 - CHANGE_OVER][1] if mean is not None and len(means) > CHANGE_OVER else None,
@@ -197,8 +203,22 @@ def row_view(run: RunState, name: str, cells: int = KEPT) -> RowView:
         owner=bounds.owner if bounds else "",
         learning=(known.have, known.need) if isinstance(known, Learning) else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
-        light=light_of(run, name, series),
+        light=light_of(run, name, series) if signal else UNJUDGED,
+        note=TELLS_NOTHING if not signal and tells_nothing(series, meaning) else "",
     )
+
+
+def series_of(run: RunState, name: str) -> Series:
+    """The values of a signal or of a metric; empty where the log has none."""
+    found = run.signals.get(name) or run.metrics.get(name)
+    return found if found is not None else Series()
+
+
+def tells_nothing(series: Series, meaning: Meaning | None) -> bool:
+    """Constant 0 all along, and not because 0 is what is healthy."""
+    extent = series.extent
+    healthy = meaning is not None and meaning.healthy.startswith("0")
+    return extent.count > 1 and extent.low == extent.high == 0.0 and not healthy
 
 
 def means_of(points: list[Point], window: int) -> list[tuple[int, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
@@ -35,14 +36,16 @@ class Listing(Lines, can_focus=True):
 
     def __init__(self, *, cursor: bool = True, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._items: list[Spans] = []
+        self._items: Sequence[Spans] = []
+        self._drawn = -1  # the line whose ground is painted as chosen
         self._cursor = cursor
         self._top = 0
         self.at = 0
 
-    def put(self, items: list[Spans]) -> None:
-        """Show these lines; the cursor stays where it is."""
+    def put(self, items: Sequence[Spans]) -> None:
+        """Show these lines, of which only those in sight are asked for; the cursor stays where it is."""
         self._items = items
+        self.at = max(0, min(self.at, len(items) - 1)) if self._cursor else self.at
         self._arrange()
 
     def choose(self, at: int) -> None:
@@ -95,9 +98,10 @@ class Listing(Lines, can_focus=True):
         else:
             self._top = self.at = min(self.at, max(0, len(self._items) - height))
         self._top = max(0, min(self._top, len(self._items) - height))
-        shown = self._items[self._top : self._top + height]
+        shown = list(self._items[self._top : self._top + height])
         if self._cursor and self.flat and shown:
             shown[self.at - self._top] = pointed(shown[self.at - self._top])
         self.show(shown)
-        if self._cursor or before != self._top:
+        if (self._drawn, before) != (self.at, self._top):
+            self._drawn = self.at
             self.refresh()  # grounds moved with the cursor; equal cells are not written anyway

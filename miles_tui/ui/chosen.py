@@ -1,0 +1,59 @@
+"""What a person chose for one run: pinned rows, signals marked for one chart, how the browser stood. Plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from miles_tui.core.run import RunState
+
+# Statistics beside an evaluation's score, by the end of their name; what has a further `/` is one, too.
+NO_SCORE = ("_ratio", "_steps", "_seconds", "_time", "_frac", "_len", "_count")
+
+
+@dataclass(slots=True)
+class Chosen:
+    """Names are a signal's, or a log name."""
+
+    pins: list[str] = field(default_factory=list)
+    marked: list[str] = field(default_factory=list)
+    filter: str = ""
+    folded: set[str] = field(default_factory=set)  # groups of the browser that are closed
+    at: str = ""  # the metric under the browser's cursor
+
+    def toggle_pin(self, name: str) -> bool:
+        """Pin or unpin; whether it is pinned now."""
+        return _toggle(self.pins, name)
+
+    def toggle_mark(self, name: str) -> bool:
+        """Mark or unmark; whether it is marked now."""
+        return _toggle(self.marked, name)
+
+
+def scores_of(names: Iterable[str]) -> list[str]:
+    """The evaluation scores among log names: `eval/gsm8k`, not `eval/gsm8k-truncated_ratio`."""
+    rest = ((name, name.removeprefix("eval/")) for name in names if name.startswith("eval/"))
+    return [name for name, score in rest if "/" not in score and "-pass@" not in score and not score.endswith(NO_SCORE)]
+
+
+def extra_rows(run: RunState, chosen: Chosen, always: Iterable[str]) -> list[str]:
+    """Log names of the rows below the signals: evaluation scores, then `always` (of the settings), then pinned ones.
+
+    A metric of the settings has its row when the log has it.
+    """
+    logged = run.metrics
+    pinned = [name for name in (*always, *chosen.pins) if name in logged]
+    return list(dict.fromkeys([*scores_of(logged), *pinned]))
+
+
+def subject_of(run: RunState, log_name: str) -> str:
+    """The signal that is read from this log name, else the log name itself."""
+    return next((signal for signal, source in run.log_names.items() if source == log_name), log_name)
+
+
+def _toggle(names: list[str], name: str) -> bool:
+    if name in names:
+        names.remove(name)
+        return False
+    names.append(name)
+    return True

@@ -1,0 +1,232 @@
+"""Every metric of the log: found by typing, with its values, a sparkline and its meaning; pinned, marked, opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.glossary import meaning_of
+from miles_tui.core.run import Change
+from miles_tui.core.text import cells, fit_text
+from miles_tui.ui.browse import Entry, Lazily, Widths, entries, group_line, metric_line, widths
+from miles_tui.ui.chosen import Chosen, subject_of
+from miles_tui.ui.match import Match, matcher
+from miles_tui.ui.messages import Grew
+from miles_tui.ui.rows import detail_row
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.sparks import MARGIN, Sparks
+from miles_tui.ui.views import row_view, series_of
+from miles_tui.ui.widgets.field import Field
+from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
+
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
+UNNAMED = "the manual does not name this metric"
+
+
+class MetricsScreen(SubScreen):
+    """The browser. Only the lines in sight are made, and a line again only when its metric has a new value."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", id="metrics.filter", key_display="/",
+                tooltip="Type a filter: part of a name, a glob like *kl, or /regex/; Enter keeps it, Esc clears it"),
+        Binding("enter", "open", "Open", id="metrics.open", tooltip="The metric's chart; a group: open or close it"),
+        Binding("p", "pin", "Pin", id="metrics.pin", tooltip="Make the metric a row of the main screen, for this run"),
+        Binding("v", "mark", "Mark", id="metrics.mark", tooltip="Mark the metric: marked ones share a chart"),
+        Binding("escape,q", "leave", "Back", id="metrics.leave", tooltip="Clear the filter; without one, back"),
+    ]  # fmt: skip
+    FOOTER = (("Esc", "back", 0), ("/", "filter", 1), ("Enter", "chart", 2), ("p", "pin", 3), ("v", "mark", 4),
+              ("↑↓", "select", 5))  # fmt: skip
+    AUTO_FOCUS = "#body"
+    DEFAULT_CSS = """
+    MetricsScreen #title { display: none; }
+    """
+
+    def __init__(self, session: Session, glyphs: str) -> None:
+        super().__init__(session, "metrics")
+        self._sparks = Sparks(glyphs)
+        self._entries: list[Entry] = []
+        self._widths = Widths(0, 0, 0, 0)
+        self._listed: object = None  # what the entries were made of: twins may part at any rollout
+        self._fits: Match = matcher("")
+        self._wrong = ""
+        self._drawn: dict[str, tuple[object, Spans]] = {}
+
+    @property
+    def chosen(self) -> Chosen:
+        return self.session.chosen
+
+    @property
+    def _list(self) -> Listing:
+        return self.query_one("#body", Listing)
+
+    @property
+    def current(self) -> Entry | None:
+        """The line under the cursor."""
+        at = self._list.at
+        return self._entries[at] if at < len(self._entries) else None
+
+    # -- what is shown -------------------------------------------------------------------------
+
+    def body(self) -> Widget:
+        return Listing(id="body")
+
+    def compose(self) -> ComposeResult:
+        head, title, body, keys = super().compose()
+        yield from (head, title, Field(self.chosen.filter, id="field"), body, Lines(id="words"), keys)
+
+    def on_mount(self) -> None:
+        self._refit()
+
+    def grew(self, change: Change) -> None:
+        if change.header or change.alerts:
+            self._frame()
+        if change.metrics:
+            self.fill()
+
+    def fill(self) -> None:
+        if not self.size.width:
+            return
+        self.query_one("#field").styles.margin = (0, 0, 1 if self.size.height >= 20 else 0, 0)
+        self._list_anew()
+        self._list.put(Lazily(len(self._entries), self._line))
+        self._show_field()
+        self._show_words()
+
+    def _list_anew(self) -> None:
+        """Make the list again where it differs; the cursor stays on its metric."""
+        metrics = self.session.run.metrics
+        made_of = (len(metrics), self._fits, frozenset(self.chosen.folded), self.session.run.pace.number)
+        if made_of != self._listed:
+            self._listed = made_of
+            self._entries = entries(metrics, self._fits, self.chosen.folded)
+            at = self.chosen.at
+            found = (i for i, e in enumerate(self._entries) if (at in e.names and not e.is_group) or e.group == at)
+            first = next((i for i, e in enumerate(self._entries) if not e.is_group), 0)
+            self._list.at = next(found, first)
+        longest = max((cells(e.label) for e in self._entries if not e.is_group), default=0)
+        self._widths = widths(self.size.width, longest)
+
+    def _line(self, at: int) -> Spans:
+        entry = self._entries[at]
+        if entry.is_group:
+            return group_line(entry, self._widths)
+        run, name = self.session.run, entry.name
+        subject = subject_of(run, name)
+        series = series_of(run, subject)
+        marked, pinned = subject in self.chosen.marked, name in self.chosen.pins
+        made_of = (series, len(series), series.attempt, series.last, self._widths, entry, marked, pinned)
+        known = self._drawn.get(name)
+        if known is not None and known[0] == made_of:
+            return known[1]
+        view = row_view(run, subject, self._widths.spark + MARGIN)
+        spans = metric_line(entry, view, self._widths, self._sparks.draw, marked=marked, pinned=pinned)
+        self._drawn[name] = (made_of, spans)
+        return spans
+
+    def _show_field(self) -> None:
+        run, field, margin = self.session.run, self.query_one("#field", Field), self._widths.margin
+        shown = len({name for e in self._entries for name in e.names})
+        count = f"{shown} of {len(run.metrics)}" if self.chosen.filter else f"{len(run.metrics)} metrics"
+        left_out = f", {run.metrics_left_out} values of more left out" if run.metrics_left_out else ""
+        edge = " " * margin
+        label: Spans = [("text", edge), ("bright", "metrics"), ("dim", "  / " if field.has_focus or field.text else "")]
+        aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", count + left_out + edge)]
+        field.put(label, aside)
+
+    def _show_words(self) -> None:
+        entry, width, margin = self.current, self.size.width, self._widths.margin
+        if entry is None:
+            line: Spans = [("dim", " " * margin + ("no metric fits" if self.chosen.filter else "no metric so far"))]
+        elif entry.is_group:
+            line = [("text", " " * margin), ("dim", f"{len(entry.names)} metrics; Enter opens or closes the group")]
+        else:
+            view, meaning = row_view(self.session.run, subject_of(self.session.run, entry.name)), meaning_of(entry.name)
+            line = detail_row(view, meaning, width, margin)
+            if meaning is None:
+                line = [*line, ("dim", fit_text(f" · {UNNAMED}", max(0, width - margin - cells(view.name))))]
+        self.query_one("#words", Lines).show([line])
+
+    # -- what keys do --------------------------------------------------------------------------
+
+    def on_listing_moved(self) -> None:
+        entry = self.current
+        if entry is not None:
+            self.chosen.at = entry.name or entry.group
+        self._show_words()
+
+    def on_listing_picked(self) -> None:
+        self.action_open()
+
+    def action_filter(self) -> None:
+        self.query_one("#field", Field).focus()
+        self._show_field()
+
+    def on_field_typed(self, event: Field.Typed) -> None:
+        self.chosen.filter = event.text
+        self._refit()
+        self.fill()
+
+    def on_field_left(self, event: Field.Left) -> None:
+        self._list.focus()
+        if event.key in ("up", "down"):
+            self._list.action_move(-1 if event.key == "up" else 1)
+        self.call_after_refresh(self._show_field)
+
+    def _refit(self) -> None:
+        """What is typed decides; a regex that is not finished leaves the list as it is."""
+        try:
+            self._fits, self._wrong = matcher(self.chosen.filter), ""
+        except ValueError as error:
+            self._wrong = str(error)
+
+    def action_open(self) -> None:
+        entry = self.current
+        if entry is None:
+            return
+        if not entry.is_group:
+            cast("MilesApp", self.app).open_chart(subject_of(self.session.run, entry.name))
+            return
+        self.chosen.folded ^= {entry.group}
+        self.chosen.at = entry.group
+        self.fill()
+
+    def action_pin(self) -> None:
+        entry = self.current
+        if entry is None or entry.is_group:
+            return
+        subject = subject_of(self.session.run, entry.name)
+        if subject != entry.name:
+            self.say(f"{subject} has its row")
+            return
+        pinned = self.chosen.toggle_pin(entry.name)
+        self.say(f"{entry.label} is {'a row of the main screen now' if pinned else 'no row any more'}")
+        self.session.touch()
+        self.app.post_message(Grew())
+        self.fill()
+
+    def action_mark(self) -> None:
+        entry = self.current
+        if entry is None or entry.is_group:
+            return
+        marked = self.chosen.toggle_mark(subject_of(self.session.run, entry.name))
+        names = len(self.chosen.marked)
+        self.say(f"{entry.label} {'marked' if marked else 'not marked any more'}; {names} marked share a chart")
+        self.fill()
+
+    def action_leave(self) -> None:
+        """Without a filter, back."""
+        if self.chosen.filter:
+            field = self.query_one("#field", Field)
+            field.text = self.chosen.filter = ""
+            self._refit()
+            self.fill()
+        else:
+            self.app.pop_screen()
