@@ -5,7 +5,7 @@ Verdict, alerts and the eight numbers always; then sparklines, then ranges, then
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from miles_tui.core.signals import SIGNALS
 
@@ -38,35 +38,42 @@ class Plan:
     titles: int = 0
     detail: int = 0
     footer: int = 0
+    rows: int = len(SIGNALS)  # of the table that are in sight at once
     alerts: int = 1
     columns: Columns = Columns()
 
 
-def plan(width: int, height: int) -> Plan:
-    """The layout for a terminal of this size."""
+def plan(width: int, height: int, rows: int = len(SIGNALS), longest: int = NAME) -> Plan:
+    """The layout for a terminal of this size, `rows` lines to show, the longest name of `longest` cells.
+
+    Rows beyond the eight signals take what the alerts can spare; where that is too little, the table scrolls.
+    """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return Plan(width, height, too_small=True)
-    rows = len(SIGNALS)
     gaps = 2 if height >= 30 else 0
     header = 2 if height >= 13 else 1
     titles = int(height >= 16)
     detail = int(height >= 20)
     footer = int(height >= 13)
-    alerts = height - rows - header - titles - detail - footer - gaps
-    return Plan(width, height, False, header, gaps, titles, detail, footer, alerts, columns(width))
+    room = height - header - titles - detail - footer - gaps
+    rows = min(rows, max(len(SIGNALS), room - (8 if height >= 30 else 6)))
+    return Plan(width, height, False, header, gaps, titles, detail, footer, rows, room - rows, columns(width, longest))
 
 
-def columns(width: int) -> Columns:
-    """The columns of the signals in a row of this width; what is left over goes to the sparkline."""
+def columns(width: int, longest: int = NAME) -> Columns:
+    """The columns of the signals in a row of this width; what is left over goes to the sparkline.
+
+    The names of metrics are longer than those of signals: they get more room where a sparkline can spare it.
+    """
     if width >= 110:
-        given = Columns(number=8, change=9, range=24, margin=2, gap=2)
+        given = Columns(name=max(NAME, min(longest, 28)), number=8, change=9, range=24, margin=2, gap=2)
     elif width >= 79:
-        given = Columns(number=8, change=8, range=16, margin=1)
+        given = Columns(name=max(NAME, min(longest, 20)), number=8, change=8, range=16, margin=1)
     elif width >= 50:
         given = Columns(number=8)
     else:
         return Columns(number=min(8, (width - NAME - 6) // 2))
-    return Columns(given.name, given.number, given.change, _left(width, given), given.range, given.margin, given.gap)
+    return replace(given, spark=_left(width, given))
 
 
 def _left(width: int, c: Columns) -> int:

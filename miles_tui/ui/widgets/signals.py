@@ -45,6 +45,7 @@ class SignalTable(Lines, can_focus=True):
         self._plan: Plan | None = None
         self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool, bool], Spans]] = {}
         self.at = 0
+        self._top = 0  # the first row in sight
 
     @property
     def selected(self) -> RowView | None:
@@ -52,13 +53,18 @@ class SignalTable(Lines, can_focus=True):
         return self._views[self.at] if self.at < len(self._views) else None
 
     def put(self, views: list[RowView], plan: Plan) -> None:
-        """Show these rows in this layout."""
+        """Show these rows in this layout, those around the selected one where not all fit."""
         self._views, self._plan = views, plan
         self.at = min(self.at, max(0, len(views) - 1))
         owner = common_owner(views)
         lines = [title_row(plan.columns, owner, self._window)] if plan.titles else []
-        lines += [self._row(i, view, plan, owner) for i, view in enumerate(views)]
+        before = self._top
+        self._top = max(0, min(max(self._top, self.at - plan.rows + 1), self.at, len(views) - plan.rows))
+        shown = range(self._top, min(len(views), self._top + plan.rows))
+        lines += [self._row(i, views[i], plan, owner) for i in shown]
         self.show(lines)
+        if before != self._top:
+            self.refresh()  # the chosen row's ground stays where it is while the rows move
 
     def _row(self, at: int, view: RowView, plan: Plan, owner: str) -> Spans:
         """A row; one whose view is the very same object is not drawn again (a sparkline takes 0.3 ms)."""
@@ -74,7 +80,7 @@ class SignalTable(Lines, can_focus=True):
 
     def ground_of(self, y: int) -> str:
         titles = self._plan.titles if self._plan else 0
-        return "chosen" if y - titles == self.at else "ground"
+        return "chosen" if y - titles + self._top == self.at else "ground"
 
     def choose(self, at: int) -> None:
         """Select a row."""
@@ -104,8 +110,8 @@ class SignalTable(Lines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click selects a row, a second one opens it."""
-        at = event.y - (self._plan.titles if self._plan else 0)
-        if 0 <= at < len(self._views):
+        at = event.y - (self._plan.titles if self._plan else 0) + self._top
+        if self._top <= at < len(self._views):
             again = at == self.at and event.chain > 1
             self.choose(at)
             if again:
