@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from miles_tui.core.text import cells, clock, duration, fit_path
+from miles_tui.core.text import cells, clock, duration, fit_path, wrap
+from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width_of
 from miles_tui.ui.views import HeaderView
 
@@ -36,6 +37,13 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
     first = _first(view, around, (), room - width_of(name) - 2 if name else room)
     second = _second(view, around, room, named=bool(name))
     return [edge + between(first, name, room), edge + second]
+
+
+def sentence(view: HeaderView, width: int, height: int) -> list[Spans]:
+    """What stands on a screen too small for anything else: the verdict, how far, and what is needed."""
+    first = packed([Part(0, verdict(view)), Part(1, how_far(view, short=True))], width, gap=" ")
+    need = [("text", line) for line in wrap(f"too small for miles-tui: it needs {LEAST_WIDTH}x{LEAST_HEIGHT}", width)]
+    return [first, *[[line] for line in need[: max(0, height - 1)]]]
 
 
 def verdict(view: HeaderView) -> Spans:
@@ -70,7 +78,9 @@ def _first(view: HeaderView, around: Surroundings, urgent: tuple[str, ...], room
         parts.append(Part(3, [*label, ("text", view.phase), *since], [("text", view.phase)]))
         if around.bar is not None:
             done, total = around.bar
-            parts.append(Part(4, [("text", f"{done}"), ("dim", f" of {total}")], [("text", f"{done}/{total}")]))
+            parts.append(
+                Part(4, [("dim", "generated "), ("text", f"{done} of {total}")], [("text", f"{done}/{total}")])
+            )
         if view.until is not None:
             parts.append(Part(5, [("dim", "usually until "), _time(view.until, view)], []))
     return packed(parts, room)
