@@ -39,7 +39,7 @@ from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
+from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal, switch_mouse
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
@@ -164,8 +164,7 @@ class MilesApp(SeveralRuns):
     def action_mouse(self) -> None:
         """Take the mouse, or leave it to the terminal: then text is selected as everywhere."""
         self.mouse = not self.mouse
-        switch = "_enable_mouse_support" if self.mouse else "_disable_mouse_support"
-        getattr(self._driver, switch, lambda: None)()  # Textual has no public way while an app runs
+        switch_mouse(self._driver, self.mouse)
         self.say("the mouse is used here" if self.mouse else "the mouse is left to the terminal")
 
     async def on_event(self, event: events.Event) -> None:

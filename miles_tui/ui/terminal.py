@@ -43,6 +43,15 @@ def is_dark(env: Mapping[str, str]) -> bool:
     return ground not in ("7", "15")
 
 
+def switch_mouse(driver: object, on: bool) -> None:
+    """Take the mouse or leave it while an app runs, for which Textual has no public way; nothing for other drivers."""
+    if not hasattr(driver, "_mouse"):
+        return
+    driver._mouse = True  # both ways are closed to a driver that was started without the mouse
+    getattr(driver, "_enable_mouse_support" if on else "_disable_mouse_support", lambda: None)()
+    driver._mouse = on
+
+
 @contextmanager
 def own_terminal() -> Iterator[int]:
     """Keys from the terminal and the screen on it, wherever descriptors 0 and 2 lead; gives the old 0 for a log.
