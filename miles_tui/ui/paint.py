@@ -34,6 +34,7 @@ ASCII = str.maketrans(
     }
 )  # fmt: skip
 
+_INKED = frozenset({"4", "7", "9"})  # attributes that show on an empty cell
 _ATTRIBUTES = (("bold", "1"), ("dim", "2"), ("italic", "3"), ("underline", "4"), ("reverse", "7"), ("strike", "9"))
 
 
@@ -58,6 +59,12 @@ def _interned(codes: Codes) -> Codes:
     return codes
 
 
+@lru_cache(maxsize=4096)
+def _bare(codes: Codes) -> Codes:
+    """The style of an empty cell: its ink is seen only as an underline, a strike or a reversed ground."""
+    return codes if _INKED & set(codes[0].split(";")) else _interned(("", "", codes[2]))
+
+
 def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_only: bool = False) -> list[Cell]:
     """The cells of a line. With `ascii_only` every other character becomes a stand-in of the same width."""
     cells: list[Cell] = []
@@ -68,7 +75,8 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
         if ascii_only and not text.isascii():
             text = to_ascii(text)
         if cached_cell_len(text) == len(text):
-            cells.extend([(char, codes) for char in text])
+            bare = _bare(codes) if " " in text else codes
+            cells.extend([(char, codes if char != " " else bare) for char in text])
             continue
         for char in text:
             width = cached_cell_len(char)
@@ -170,7 +178,7 @@ class _Pen:
         elif (x, y) != (self._x, self._y):
             self._out.append(f"\x1b[{y + 1};{x + 1}H")
         for text, codes in cells:
-            if codes is not self._codes:
+            if codes is not self._codes and not (text == " " and codes is _bare(self._codes)):
                 self._change(codes)
             self._out.append(text)
         self._y = y

@@ -48,8 +48,13 @@ class Terminal:
         rows = []
         for y in range(HEIGHT):
             row = self.screen.buffer[y]
-            rows.append([(c.data, c.fg, c.bg, c.bold, c.underscore) for c in (row[x] for x in range(WIDTH))])
+            rows.append([self._seen(row[x]) for x in range(WIDTH)])
         return rows
+
+    def _seen(self, c: pyte.screens.Char) -> tuple[object, ...]:
+        """What can be seen of a cell: an empty one has no ink unless it is underlined."""
+        ink = (c.fg, c.bold) if c.data != " " or c.underscore else ()
+        return (c.data, c.bg, c.underscore, *ink)
 
 
 def drawn_at_once(strips: list[Strip]) -> list[list[tuple[object, ...]]]:
@@ -124,3 +129,9 @@ def test_few_colours_and_none() -> None:
     segment = Segment("x", Style.parse("bold #ff0000 on #000000"))
     assert cells_of([segment], ColorSystem.STANDARD)[0][1] == ("1", "31", "40")
     assert cells_of([segment], None)[0][1] == ("1", "", "")
+
+
+def test_empty_cells_between_cost_no_style() -> None:
+    paper, ink, other = Paper(), Style.parse("#ff0000 on #12151b"), Style.parse("#00ff00 on #12151b")
+    line = Strip([Segment(text, style) for text, style in (("x", ink), (" ", other), ("x", ink)) * 8])
+    assert paper.update(whole([line] * HEIGHT), TRUE).count("38;2") == 1
