@@ -76,15 +76,15 @@ def is_noise(line: bytes) -> bool:
 class Ring:
     """The end of a log's text. `added` counts its bytes: who shows the ring compares it with what was shown.
 
-    Memory: at most `raw` (or `past`) and `kept` bytes, and `MOST` entries.
+    Memory: at most `raw` (or `past`) and `kept` bytes, and `most` entries.
     """
 
-    def __init__(self, *, raw: int = RAW, past: int = PAST, kept: int = KEPT) -> None:
+    def __init__(self, *, raw: int = RAW, past: int = PAST, kept: int = KEPT, most: int = MOST) -> None:
         self.added = 0
         self.entries: deque[Entry] = deque()
         self._raw: deque[bytes] = deque()
         self._raw_bytes = 0
-        self._raw_most, self._past_most, self._kept_most = raw, past, kept
+        self._raw_most, self._past_most, self._kept_most, self._most = raw, past, kept, most
         self._kept_bytes = 0
         self._number = 0
         self._headless = False  # the first waiting bytes are the rest of a line whose beginning is gone
@@ -153,14 +153,14 @@ class Ring:
     def _append(self, entry: Entry, size: int) -> None:
         self.entries.append(entry)
         self._kept_bytes += size
-        while (self._kept_bytes > self._kept_most or len(self.entries) > MOST) and len(self.entries) > 1:
+        while (self._kept_bytes > self._kept_most or len(self.entries) > self._most) and len(self.entries) > 1:
             old = self.entries.popleft()
             self._kept_bytes -= len(old.raw) if isinstance(old, Line) else SAMPLES * 160 if isinstance(old, Fold) else 0
 
 
 def entries_of(text: bytes) -> Iterator[Entry]:
     """The entries of a piece of a log that is wanted whole; its first and last line are taken as complete."""
-    ring = Ring(raw=len(text), kept=len(text) + 1)
+    ring = Ring(raw=len(text), kept=(1 + SAMPLES * 160) * (len(text) + 1), most=len(text) + 1)
     ring.add(text)
     ring.settle(final=True)
     yield from ring.entries

@@ -15,7 +15,7 @@ from miles_tui.core.parse import next_numbered, records_in
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.prefix import message_of, source_of, time_of
 from miles_tui.core.records import Record
-from miles_tui.core.sift import Break, Entry, Fold, Line
+from miles_tui.core.sift import LINE, Break, Entry, Fold, Line
 from miles_tui.core.signals import BY_LOG_NAME
 from miles_tui.core.text import cells, clock, fit_text, pad
 from miles_tui.ui.spans import Spans, fitted, width_of
@@ -24,6 +24,7 @@ READ = 4096  # bytes of a line that are decoded: masking costs 0.1 ms there
 SHOWN = 1000  # characters of it that are shown: a key that was cut in two at the end is not among them
 ROLE = 14  # cells of the column that says who
 BETWEEN, MORE = " · ", " …"
+CUT = 400  # characters at the end of a line that was cut: a key could be cut in two there, and not be known as one
 VALUES = 6  # of a record's metrics that are shown
 
 LEVELS = ("all", "warnings", "errors", "records")
@@ -108,7 +109,7 @@ def values_text(record: Record) -> str:
 def row_spans(row: Row, width: int, found: str = "") -> Spans:
     """A row in at most `width` cells; `found` is a searched text to be marked (lower case)."""
     if row.level == "fold":
-        return [("dim", fit_text(f"{'':8} ┄ {row.text}", width))]
+        return [("dim", fit_text((" " * 9 if width >= 50 else "") + "· " + row.text, width))]
     letter, style = _SIGNS.get(row.level, (" ", "text"))
     when = clock(row.time, exact=True) if row.time is not None else ""
     out: Spans = [("dim", f"{when:8} "), (style, f"{letter} ")] if width >= 50 else [(style, f"{letter} ")]
@@ -128,7 +129,7 @@ def _whole_values(text: str, width: int) -> str:
     return text
 
 
-_SIGNS = {"error": ("E", "critical"), "warning": ("W", "warning"), "record": ("▪", "accent")}
+_SIGNS = {"error": ("E", "critical"), "warning": ("W", "warning"), "record": ("◆", "accent")}
 
 
 def _marked(text: str, found: str, style: str) -> Spans:
@@ -167,7 +168,8 @@ def passes(row: Row, level: str, role: str) -> bool:
 def whole_text(entry: Entry) -> str:
     """All of an entry that is kept, to be read: the line, or the noise that was folded."""
     if isinstance(entry, Line):
-        return mask(plain(clean(entry.raw)))[: max(SHOWN, len(entry.raw) - 200)]
+        text = harmless(clean(entry.raw))
+        return text if len(entry.raw) < LINE else text[: len(text) - CUT]
     if isinstance(entry, Fold):
         last = mask(plain(clean(entry.lines[-1][:READ])))[:SHOWN] if entry.lines else ""
         return f"{fold_text(entry)}, the last: {last}"

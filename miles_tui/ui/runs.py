@@ -9,12 +9,13 @@ from miles_tui.core.conditions.base import Severity
 from miles_tui.core.numbers import number
 from miles_tui.core.run import RunState
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.text import cells, clock, fit_path, pad
+from miles_tui.core.text import DAY, cells, clock, fit_path, pad
 from miles_tui.ui.spans import Spans, fitted
 from miles_tui.ui.views import SHAPES
 
 REWARD, LENGTH = "reward", "answer length"
-VERDICT, ROLLOUT, NUMBER, WHEN = 12, 11, 8, 13  # cells of the columns
+NUMBER = 8  # cells of a number
+LEAST_ALERT = 12  # cells that say which condition is meant
 NONE = "–"
 
 
@@ -66,6 +67,7 @@ class RunColumns:
     """Cells of the list's columns: 0 leaves one out."""
 
     name: int
+    verdict: int
     rollout: int = 0
     reward: int = 0
     length: int = 0
@@ -75,24 +77,36 @@ class RunColumns:
 
 
 def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
-    """What fits: name and verdict always, then how far, the worst alert, reward, length, the last line's time."""
+    """What fits: name and verdict always, then how far, the last line's time, reward, the worst alert, length."""
     margin = 2 if width >= 110 else 1 if width >= 76 else 0
-    widest = max((cells(row.name) for row in rows), default=8)
-    alert = max((cells(row.alert) for row in rows), default=0)
-    room = width - 2 * margin - 2 - VERDICT - 1
-    least = min(widest, max(8, room // 3))
+    widest, verdict, far, alert = (
+        max((cells(text) for text in texts), default=0)
+        for texts in (
+            [row.name for row in rows],
+            [row.verdict for row in rows],
+            ["rollout", *map(_how_far, rows)],
+            [row.alert for row in rows],
+        )
+    )
+    verdict = max(verdict, 8)
+    days = {int(row.last) // DAY for row in rows if row.last is not None}
+    when = 9 if len(days) < 2 else 12  # 15 Oct 16:02
+    room = width - 2 * margin - 2 - verdict - 1
+    least = min(widest, max(16, room // 3))
     left = room - least
     sizes = dict.fromkeys(("rollout", "alert", "reward", "length", "when"), 0)
-    for name, size in (("rollout", ROLLOUT), ("reward", NUMBER), ("alert", alert), ("length", NUMBER), ("when", WHEN)):
+    for name, size in (("rollout", far), ("when", when), ("reward", NUMBER), ("alert", alert), ("length", NUMBER)):
+        if name == "alert":
+            size = min(size, max(LEAST_ALERT, left - 2))
         if size and left >= size + 2:
             sizes[name] = size
             left -= size + 2
-    return RunColumns(name=min(widest, least + left), margin=margin, **sizes)
+    return RunColumns(name=min(widest, least + left), verdict=verdict, margin=margin, **sizes)
 
 
 def title_line(c: RunColumns) -> Spans:
     """The titles of the columns."""
-    text = " " * c.margin + "  " + pad("run", c.name) + " " + pad("verdict", VERDICT)
+    text = " " * c.margin + "  " + pad("run", c.name) + " " + pad("verdict", c.verdict)
     for size, title, align in _layout(c):
         text += "  " + pad(title, size, align)
     return [("dim", text)]
@@ -102,7 +116,7 @@ def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
     """A run; `today` is the newest time of all runs, which needs no date."""
     out: Spans = [("text", " " * c.margin), (row.style, row.shape + " ")]
     out += [("bright" if row.followed else "text", pad(fit_path(row.name, c.name), c.name)), ("text", " ")]
-    out.append((row.style, pad(row.verdict, VERDICT)))
+    out.append((row.style, pad(row.verdict, c.verdict)))
     values: dict[str, tuple[str, str]] = {
         "rollout": ("text", _how_far(row)),
         "reward": ("text", _figure(row.reward, REWARD)),

@@ -194,7 +194,9 @@ class SeveralRuns(App[None]):
         """The newest lines of the log."""
         from miles_tui.ui.screens.log import LogScreen, PlaceScreen
 
-        if not isinstance(self.screen, LogScreen) or isinstance(self.screen, PlaceScreen):
+        if isinstance(self.screen, RunsScreen) and self.session_of(self.screen.chosen) is None:
+            self.screen.say("Enter opens this run: its log is read then")
+        elif not isinstance(self.screen, LogScreen) or isinstance(self.screen, PlaceScreen):
             self.push_screen(LogScreen(self._looked_at()))
 
     def open_place(self, rollout: int, time: float | None = None) -> None:

@@ -30,6 +30,14 @@ EVERY = 0.5  # seconds between two paints while lines come
 WORDS = 8  # lines for the whole text of the chosen line
 
 
+class Words(Lines):
+    """The chosen line in full."""
+
+    def ground_of(self, y: int) -> str:
+        del y
+        return "raised"
+
+
 class LogScreen(SubScreen):
     """The end of the log over a bounded ring, engine noise folded away. Subclasses show other lines."""
 
@@ -49,7 +57,7 @@ class LogScreen(SubScreen):
               ("u", "unfold", 5), ("n N", "match", 6), ("Enter", "whole line", 7))  # fmt: skip
     DEFAULT_CSS = """
     LogScreen #title { margin-bottom: 0; }
-    LogScreen #words { display: none; height: 8; border-top: none; background: $raised; }
+    LogScreen #words { display: none; height: 8; background: $raised; }
     """
 
     def __init__(self, session: Session) -> None:
@@ -69,7 +77,7 @@ class LogScreen(SubScreen):
     def compose(self) -> ComposeResult:
         *most, keys = super().compose()
         yield from most
-        yield Lines(id="words")
+        yield Words(id="words")
         yield keys
 
     @property
@@ -158,7 +166,7 @@ class LogScreen(SubScreen):
         return "no line yet" if not self.book.role and self.book.level == LEVELS[0] else "no such line is kept"
 
     def _show_words(self) -> None:
-        words = self.query_one("#words", Lines)
+        words = self.query_one("#words", Words)
         item = self.book.chosen
         shown = self._whole and item is not None and self.size.height >= 12
         words.display = shown

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.geometry import Size
 
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
 from miles_tui.ui.calm import calm_lines
+from miles_tui.ui.chosen import extra_rows
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS
-from miles_tui.ui.layout import plan
+from miles_tui.ui.layout import Plan, plan
 from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
@@ -24,9 +26,6 @@ from miles_tui.ui.views import AlertView, HeaderView, RowView, alert_views, head
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
-
-if TYPE_CHECKING:
-    pass
 
 BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
 
@@ -73,9 +72,22 @@ class MainScreen(MainActions):
             self.fill()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose what fits; the layout changes here and nowhere else."""
-        self._plan = p = plan(event.size.width, event.size.height)
-        rows = len(self._rows) + p.titles
+        """A wider sparkline shows more rollouts, a higher screen more rows."""
+        if self.paused:
+            self._plan = self._planned(event.size)
+            self._lay_out()
+        else:
+            self.take_all()
+        self.fill()
+
+    def _planned(self, size: Size) -> Plan:
+        names = self._names()
+        return plan(size.width, size.height, len(names), max((len(name) for name in names), default=0))
+
+    def _lay_out(self) -> None:
+        """Give each part its lines; the layout changes here and nowhere else."""
+        p = self._plan
+        rows = min(p.rows, len(self._rows)) + p.titles
         heights = {"head": p.header, "gap-1": int(p.gaps > 0), "signals": rows, "detail": p.detail,
                    "gap-2": int(p.gaps > 1), "keys": p.footer}  # fmt: skip
         if p.too_small:
@@ -85,9 +97,11 @@ class MainScreen(MainActions):
             widget.styles.height = height
             widget.display = height > 0
         self.pane.display = not p.too_small
-        if not self.paused:
-            self.take_all()  # a wider sparkline shows more rollouts
-        self.fill()
+
+    def _names(self) -> list[str]:
+        """The rows: the signals as the settings have them, then scores and pinned metrics."""
+        setup = self.app_.setup
+        return [*setup.signals, *extra_rows(self.session.run, self.session.chosen, setup.metrics)]
 
     @property
     def _table(self) -> SignalTable:
@@ -109,13 +123,18 @@ class MainScreen(MainActions):
             return
         run = self.session.run
         cells = self._plan.columns.spark + MARGIN
+        names = self._names() if change.metrics else [row.name for row in self._rows]
+        if len(names) != len(self._rows):
+            self.take_all()
+            self.fill()
+            return
         if change.alerts:
             self._alerts = alert_views(run)
             # An alert colours its signals, a rule that learned gives a range. Equal rows stay the same objects.
-            fresh = row_views(run, cells)
-            self._rows = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
+            changed = set(names)
         else:
-            self._rows = [row_view(run, r.name, cells) if r.name in change.signals else r for r in self._rows]
+            changed = change.signals | {name for name in names if change.metrics and name in run.metrics}
+        self._rows = [_same(row, row_view(run, row.name, cells)) if row.name in changed else row for row in self._rows]
         self._header = header_view(run)
         self.fill()
 
@@ -130,11 +149,12 @@ class MainScreen(MainActions):
         """Take all views anew."""
         self._behind, self._taken = False, time.monotonic()
         run = self.session.run
-        self._header, self._rows, self._alerts = (
-            header_view(run),
-            row_views(run, self._plan.columns.spark + MARGIN),
-            alert_views(run),
-        )
+        fresh = self._planned(self.size)
+        rows = row_views(run, fresh.columns.spark + MARGIN, self._names())
+        moved, self._plan = fresh != self._plan or len(rows) != len(self._rows), fresh
+        self._header, self._rows, self._alerts = header_view(run), rows, alert_views(run)
+        if moved:
+            self._lay_out()
 
     def fill(self) -> None:
         """Show the views; widgets paint what differs from before."""
@@ -153,7 +173,7 @@ class MainScreen(MainActions):
     def _show_detail(self) -> None:
         selected = self._table.selected
         if selected is not None and self._plan.detail:
-            log_name = self.session.run.log_names.get(selected.name, "")
+            log_name = self.session.run.log_names.get(selected.name, selected.name)
             line = detail_row(selected, meaning_of(log_name), self._plan.width, self._plan.columns.margin)
             self.query_one("#detail", Lines).show([line])
 
@@ -169,10 +189,11 @@ class MainScreen(MainActions):
     def _show_keys(self) -> None:
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
+        keys = (*FOOTER, ("Esc", "runs", 2)) if self.app_.listed else FOOTER
         if self._said:
             line: Spans = [("accent", self._said)]
         else:
-            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in FOOTER],
+            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys],
                           p.width - 2 * p.columns.margin, gap="  ")  # fmt: skip
         self.query_one("#keys", Lines).show([edge + line])
 
@@ -208,3 +229,8 @@ class MainScreen(MainActions):
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)
+
+
+def _same(old: RowView, new: RowView) -> RowView:
+    """The old one where it says the same: a row that is the same object is not drawn again."""
+    return old if old == new else new

@@ -34,6 +34,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         super().__init__(several.session, "runs")
         self._several = several
         self._order: list[int] = []
+        self._away = False  # a run was opened: on return the cursor is at the one that was shown last
 
     def body(self) -> Widget:
         return Listing(id="body")
@@ -52,7 +53,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
 
     def on_screen_resume(self) -> None:
         if self._order:
-            chosen = self._several.shown if self._several.opened else self.chosen
+            chosen, self._away = self._several.shown if self._away else self.chosen, False
             self._sort()
             self._listing.at = self._order.index(chosen)
         super().on_screen_resume()
@@ -71,6 +72,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
             return
         rows = self._several.run_rows()
         columns = run_columns(self.size.width, rows)
+        self.session = self._several.session_of(self.chosen) or self.session
         today = max((row.last for row in rows if row.last is not None), default=None)
         self._listing.put([run_line(rows[i], columns, today) for i in self._order])
         self.query_one("#title", Lines).show([title_line(columns)])
@@ -98,14 +100,13 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         return parts
 
     def on_listing_moved(self) -> None:
-        session = self._several.session_of(self.chosen)
-        if session is not None:
-            self.session = session
+        self.session = self._several.session_of(self.chosen) or self.session
 
     def on_listing_picked(self) -> None:
         self.action_open()
 
     def action_open(self) -> None:
+        self._away = True
         self._several.open_run(self.chosen)
 
 

@@ -1,0 +1,262 @@
+"""Several runs: the list, its layouts and order, opening one and coming back, and what following many costs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from terminal import Terminal
+
+from miles_tui.core.judge import Judge
+from miles_tui.core.reader import Reader
+from miles_tui.core.run import RunState
+from miles_tui.ingest.read import Log
+from miles_tui.ui.app import MilesApp, _names
+from miles_tui.ui.runs import RunRow, names_of, run_columns, run_line, run_row, title_line
+from miles_tui.ui.screens.log import LogScreen
+from miles_tui.ui.screens.main import MainScreen
+from miles_tui.ui.screens.runs import RunsScreen
+from miles_tui.ui.spans import text_of, width_of
+
+LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
+Same = Callable[[str, str], None]
+MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
+RAISES: dict[str, dict[int, tuple[str, str]]] = {
+    "gap-jump.log": {23: ("gap-jump", "gap 0.0409")},
+    "talks-longer.log": {30: ("reward-down-length-up", "reward 0.645"), 31: ("cut-share-high", "25 %")},
+    "plain-seed1.log": {},
+}
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def row_of(name: str, judge: Judge) -> RunRow:
+    run, reader = RunState(judge), Reader()
+    run.feed(reader.feed((LOGS / name).read_bytes()))
+    run.finish()
+    return run_row(name, run)
+
+
+def test_a_row_says_what_matters(fixed_judge: MakeJudge) -> None:
+    row = row_of("talks-longer.log", fixed_judge(RAISES["talks-longer.log"]))
+    assert (row.verdict, row.rollout, row.total) == ("2 alerts", 47, 48)
+    assert (row.shape, row.alert, row.alert_style) == ("▲", "reward-down-length-up +1", "warning")
+    assert row.reward is not None
+    assert 0.4 < row.reward < 0.6
+    assert row_of("plain-seed1.log", fixed_judge({})).alert == ""
+
+
+@pytest.mark.parametrize("width", range(38, 140))
+def test_lines_fit_and_columns_are_whole(fixed_judge: MakeJudge, width: int) -> None:
+    rows = [row_of(name, fixed_judge(RAISES[name])) for name in RAISES]
+    rows.append(RunRow("a/very/long/name/of/a/folder/that/goes/on/train.log", followed=False))
+    rows.append(replace(rows[0], last=(rows[0].last or 0) + 86_400 * 2, total=100_000, rollout=99_998))
+    columns = run_columns(width, rows)
+    today = rows[0].last
+    for row in rows:
+        line = run_line(row, columns, today)
+        assert width_of(line) <= width
+        assert row.verdict in text_of(line)
+        if columns.rollout and row.rollout is not None:
+            assert f" {row.rollout}/{row.total}" in text_of(line)
+    assert width_of(title_line(columns)) <= width
+    assert columns.name >= 16
+
+
+def test_names_tell_runs_apart() -> None:
+    assert names_of(["/a/b/one.log", "/a/b/two.log"]) == ["one.log", "two.log"]
+    assert names_of(["/a/seed1/train.log", "/a/seed2/train.log"]) == ["seed1", "seed2"]
+    assert names_of(["/a/seed1/train.log", "/a/seed2/x.log"]) == ["seed1/train.log", "seed2/x.log"]
+    assert names_of(["train.log", "old/train.log"]) == ["train.log", "old/train.log"]
+    assert names_of(["train.log", "-"]) == ["train.log", "-"]
+    assert names_of(["a.log", "a.log"]) == ["a.log", "a.log"]
+    assert _names([Log(Path("x/train.log"), "x")]) == ["train.log"]
+    assert _names([Log(Path("-"), "-"), Log(Path("b\x1b[2J.log"), "b")]) == ["standard input", "b.log"]
+
+
+# -- the screen ------------------------------------------------------------------------------------
+
+
+class Driven:
+    """An app with a list of runs; feeds by their names."""
+
+    def __init__(self, app: MilesApp, pilot: Any, feeds: dict[str, Any]) -> None:
+        self.app, self.pilot, self.feeds = app, pilot, feeds
+
+    @property
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    async def press(self, *keys: str) -> str:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+        return self.text
+
+    async def give(self, name: str, *pieces: bytes) -> str:
+        feed = self.feeds[name]
+        before = feed.taken
+        feed.give(*pieces)
+        for _ in range(10_000):
+            await self.pilot.pause()
+            if feed.taken > before:
+                break
+        assert feed.taken > before
+        await self.pilot.pause()
+        return self.text
+
+    def line(self, name: str) -> str:
+        return next(line for line in self.text.splitlines() if f" {name} " in line)
+
+
+@pytest.fixture
+def runs(given_feed: Any) -> Callable[..., Any]:
+    """`async with runs(names, size)`: the list of runs, each log read but those in `silent`."""
+
+    @asynccontextmanager
+    async def opened(
+        names: dict[str, Judge], size: tuple[int, int] = (120, 36), most: int = 8
+    ) -> AsyncIterator[Driven]:
+        class Feed(given_feed):
+            old: float = 0.0
+
+            def age(self) -> float:
+                return self.old
+
+        feeds = {name: Feed(name=name) for name in names}
+        for i, name in enumerate(names):
+            feeds[name].old = 100.0 * (i + 1)
+            feeds[name].parts = (LOGS / name,)
+        app = MilesApp(*feeds.values(), listed=True)
+        for session, judge in zip(app.sessions, names.values(), strict=False):
+            session.run.judge = judge
+        async with app.run_test(size=size) as pilot:
+            driven = Driven(app, pilot, feeds)
+            for name in list(names)[:most]:
+                await driven.give(name, (LOGS / name).read_bytes())
+            yield driven
+
+    return opened
+
+
+@pytest.fixture
+def three(fixed_judge: MakeJudge) -> dict[str, Judge]:
+    return {name: fixed_judge(raises) for name, raises in RAISES.items()}
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (60, 15), (40, 10)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_the_lists_layouts(
+    runs: Callable[..., Any], three: dict[str, Judge], same_screen: Same, size: tuple[int, int]
+) -> None:
+    async with runs(three, size) as screen:
+        same_screen(f"runs-{size[0]}x{size[1]}", screen.text)
+
+
+async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three: dict[str, Judge]) -> None:
+    async with runs(three) as screen:
+        assert isinstance(screen.app.screen, RunsScreen)
+        assert "▲ 1 critical   △ 1 with a warning   ● 1 healthy" in screen.text
+        text = await screen.press("j", "enter")
+        assert isinstance(screen.app.screen, MainScreen)
+        assert "talks-longer.log (2 of 3)" in text
+        assert "Esc runs" in text
+        assert [feed.attention.near for feed in screen.feeds.values()] == [False, True, False]
+        await screen.press("right_square_bracket")
+        assert "plain-seed1.log (3 of 3)" in screen.text
+        assert "Back to the list of runs" in await screen.press("question_mark")
+        await screen.press("escape", "escape")
+        assert isinstance(screen.app.screen, RunsScreen)
+        assert not any(feed.attention.near for feed in screen.feeds.values())
+        assert screen.app.screen.chosen == 2
+        await screen.press("escape")
+        assert isinstance(screen.app.screen, RunsScreen), "there is nothing behind the list"
+        text = await screen.press("question_mark")
+        assert "Open this run; Esc leads back here" in text
+        assert "Back to the list" not in text
+        await screen.press("escape", "k", "L")
+        assert isinstance(screen.app.screen, LogScreen)
+        assert screen.app.screen.session.name == "talks-longer.log"
+
+
+async def test_the_list_is_live_and_no_line_jumps(
+    runs: Callable[..., Any], fixed_judge: MakeJudge, blocks: list[bytes]
+) -> None:
+    judges = {"plain-seed1.log": fixed_judge({}), "gap-jump.log": fixed_judge(RAISES["gap-jump.log"])}
+    async with runs(judges, most=1) as screen:
+        assert "waiting" in screen.line("gap-jump.log")
+        await screen.give("gap-jump.log", b"".join(blocks[:20]))
+        assert " 19/48 " in screen.line("gap-jump.log")
+        screen.feeds["gap-jump.log"].old = 0.0
+        await screen.give("gap-jump.log", b"".join(blocks[20:26]))
+        assert "gap-jump" in screen.line("gap-jump.log").split("1 alert")[1]
+        rows = [line for line in screen.text.splitlines() if ".log" in line]
+        assert "plain-seed1" in rows[0]
+        await screen.press("question_mark", "escape")
+        rows = [line for line in screen.text.splitlines() if ".log" in line]
+        assert "gap-jump" in rows[0], "sorted anew when it is seen again"
+        assert screen.app.screen.chosen == 0, "the cursor stays at its run"
+
+
+async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
+    runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("miles_tui.ui.several.MOST_RUNS", 1)
+    names = {name: fixed_judge({}) for name in ("plain-seed1.log", "gap-jump.log", "crash.log")}
+    async with runs(names, most=1) as screen:
+        for _ in range(10_000):
+            if "crashed" in screen.line("crash.log") and "47/48" in screen.line("gap-jump.log"):
+                break
+            await screen.pilot.pause(0.001)
+        assert "crashed" in screen.line("crash.log")
+        assert len(screen.app.sessions) == 1
+        await screen.press("j", "L")
+        assert "Enter opens this run" in screen.text
+        await screen.press("enter")
+        assert "gap-jump.log (2 of 2)" in screen.text
+        await screen.give("gap-jump.log", (LOGS / "gap-jump.log").read_bytes())
+        assert "rollout 47 of 48" in screen.text
+        await screen.press("escape")
+        assert screen.app.screen.chosen == 1
+        assert "crashed" in screen.line("crash.log")
+        assert len([line for line in screen.text.splitlines() if ".log" in line]) == 3
+
+
+async def test_a_missing_and_an_unread_log_say_so(
+    runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("miles_tui.ui.several.MOST_RUNS", 1)
+    async with runs({"none.log": fixed_judge({}), "gone.log": fixed_judge({})}, most=0) as screen:
+        for _ in range(10_000):
+            if "unreadable" in screen.text:
+                break
+            await screen.pilot.pause(0.001)
+        assert "unreadable" in screen.line("gone.log")
+
+
+def test_a_folder_opens_the_list_and_silent_runs_cost_next_to_nothing(tmp_path: Path) -> None:
+    for name in ("plain-seed1", "plain-seed2", "plain-seed3", "gap-jump", "crash", "nan", "clipped", "resume"):
+        text = (LOGS / f"{name}.log").read_bytes()
+        (tmp_path / f"{name}.log").write_bytes(text[: len(text) // 3])
+        os.utime(tmp_path / f"{name}.log")
+    with Terminal([sys.executable, "-m", "miles_tui", str(tmp_path)], 100, 24) as terminal:
+        terminal.wait(lambda text: "8 runs" in text and text.count("/48") >= 7)
+        terminal.drain(1.0)
+        process = psutil.Process(terminal.process.pid)
+        before, cpu = terminal.bytes, sum(process.cpu_times()[:2])
+        terminal.drain(4.0, 4.0)
+        assert terminal.bytes == before
+        assert sum(process.cpu_times()[:2]) - cpu < 0.08, "2 %: an idle machine shows 0.1"
+        terminal.send("\r")
+        terminal.wait(lambda text: "(1 of 8)" in text or " of 8)" in text)
+        terminal.send("\x1b")
+        terminal.wait(lambda text: "8 runs" in text)
+        terminal.send("q")
+        assert terminal.wait_end() == 0
