@@ -102,13 +102,13 @@ class HeaderView:
     total: int | None = None
     phase: str = ""
     since: float | None = None
-    until: float | None = None  # when the phase usually ends
     last: float | None = None
     usual: float | None = None
     ends: float | None = None
     attempt: int = 1
     profile: str = ""
     misfit: bool = False  # the run's printed arguments are not the profile's
+    until: float | None = None  # when the phase usually ends
     updates: int | None = None  # k: optimizer steps a rollout
     off: int = 0  # conditions switched off
     rebased: int | None = None  # the rollout since which the person's new baseline counts

@@ -14,7 +14,7 @@ from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.text import cells
-from miles_tui.ui.heading import Surroundings, heading
+from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.ui.notes import as_text, notes
 from miles_tui.ui.rows import common_owner, detail_row, range_text, signal_row, title_row
@@ -129,6 +129,27 @@ def test_the_header_in_full() -> None:
     assert first.endswith("some-long-name-of-a-log.log")
     assert second == ("view paused · last line 17:02 · ends about 17:46 · every 2 min 27 s · attempt 2 · profile manual"
                       " · polling every 0.2 s")  # fmt: skip
+
+
+def test_the_header_says_what_the_person_should_know() -> None:
+    view = dataclasses.replace(HEADER, until=61_380.0, updates=4, off=1, rebased=12)
+    around = Surroundings("a.log", age="4 min ago", zone="UTC+5:30", bar=(77, 256))
+    first, second = (text_of(line) for line in heading(view, around, 200, 2, 0))
+    assert "phase training since 17:00   generated 77 of 256   usually until 17:03" in first
+    for said in ("last line 17:02, 4 min ago", "times in UTC+5:30", "new baseline since rollout 12", "1 condition off",
+                 "4 updates a rollout"):  # fmt: skip
+        assert said in second
+    narrow = text_of(heading(view, around, 42, 1, 0)[0])
+    assert narrow.startswith("▲ 1 alert   31/48   training   77/256")
+
+
+@given(st.integers(1, 37), st.integers(1, 9))
+def test_too_small_a_screen_says_whole_words(width: int, height: int) -> None:
+    shown = [text_of(line) for line in sentence(HEADER, width, height)]
+    assert len(shown) <= height
+    assert all(cells(line) <= width for line in shown)
+    if width >= 10 and height >= 7:
+        assert " ".join(shown[1:]) == "too small for miles-tui: it needs 38x10"
 
 
 def test_an_alert_says_all_that_is_known_where_there_is_room() -> None:
