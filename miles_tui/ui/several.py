@@ -16,7 +16,7 @@ from textual.app import App
 from textual.screen import Screen
 
 from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
+from miles_tui.core.run import Change, RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.read import read_all
 from miles_tui.ui.feeds import Feed, LiveFeed
@@ -28,6 +28,7 @@ from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 
+LOOK_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
 MOST_RUNS = 8  # logs that are followed at once: each has a thread of its own, and keeps 2 MiB of its end
 YIELD = 0.005  # seconds between two chunks of a log that is only listed: keys and paints come first
 
@@ -43,10 +44,12 @@ class Listed:
 class SeveralRuns(App[None]):
     """The runs of an app. `listed`: the list of runs is the first screen, and Esc leads back to it."""
 
+    look_seconds = LOOK_SECONDS
     glyphs: str  # which ones the terminal can show
 
     def __init__(self, feeds: Sequence[Feed], setup: Setup, *, listed: bool) -> None:
         super().__init__()
+        self.more: Callable[[], Sequence[Feed]] | None = None  # all logs of now, to find those that are new
         self.setup = setup
         self.listed = listed
         self.feeds = list(feeds[:MOST_RUNS])
@@ -101,9 +104,37 @@ class SeveralRuns(App[None]):
             note = "missing"
         return run_row(session.name, session.run, note=note)
 
+    @property
+    def all_feeds(self) -> list[Feed]:
+        """The feeds of all runs, in the order of `run_rows`."""
+        return [*self.feeds, *(listed.feed for listed in self.beyond)]
+
+    async def look_for_more(self) -> None:
+        """Runs that were started since: the first ones are followed, all are listed."""
+        if self.more is None:
+            return
+        try:
+            found = await asyncio.to_thread(self.more)
+        except MilesTuiError:  # the folder is gone for the moment: its runs are listed on
+            return
+        known = {feed.parts[-1] for feed in self.all_feeds if feed.parts}
+        new = [feed for feed in found if feed.parts and feed.parts[-1] not in known]
+        for feed in new[: max(0, 2 * MOST_RUNS - len(self.sessions))]:
+            feed.attention.near = False
+            self._follow(feed)
+        if new and isinstance(self.screen, RunsScreen):
+            self.screen.sort()
+            self.screen.grew(Change())
+
+    def _follow(self, feed: Feed) -> None:
+        session = self._session(feed)
+        self.feeds.append(feed)
+        self.sessions.append(session)
+        self.begin(feed, session)
+
     def newest_first(self) -> list[int]:
         """The numbers of the runs, the one that was written to last first."""
-        ages = [feed.age() for feed in (*self.feeds, *(listed.feed for listed in self.beyond))]
+        ages = [feed.age() for feed in self.all_feeds]
         return sorted(range(len(ages)), key=lambda i: ages[i])
 
     def session_of(self, number: int) -> Session | None:
@@ -114,11 +145,8 @@ class SeveralRuns(App[None]):
         """Put a run on the screen; one that was only listed is followed from now on."""
         if number >= len(self.sessions):
             listed = self.beyond.pop(number - len(self.sessions))
-            session = self._session(listed.feed)
-            self.feeds.append(listed.feed)
-            self.sessions.append(session)
+            self._follow(listed.feed)
             number = len(self.sessions) - 1
-            self.begin(listed.feed, session)
         self.shown, self.opened = number, True
         self.attend()
         self.push_screen(MainScreen(self.session, self.glyphs))

@@ -241,6 +241,29 @@ async def test_a_missing_and_an_unread_log_say_so(
         assert "unreadable" in screen.line("gone.log")
 
 
+async def test_runs_that_are_started_later_are_listed_and_followed(
+    runs: Callable[..., Any], three: dict[str, Judge], given_feed: Any, tmp_path: Path
+) -> None:
+    new = given_feed(name="new.log")
+    new.parts = (tmp_path / "new.log",)
+    async with runs(three) as screen:
+        known = list(screen.feeds.values())
+        screen.app.more = lambda: [*known, new]
+        await screen.press("j")
+        for _ in range(2):
+            await screen.app.look_for_more()
+        await screen.pilot.pause()
+        assert "4 runs" in screen.text
+        screen.feeds["new.log"] = new
+        await screen.give("new.log", (LOGS / "plain-seed2.log").read_bytes())
+        assert "finished" in screen.line("new.log")
+        assert not new.attention.near
+        rows = [line for line in screen.text.splitlines() if ".log" in line]
+        assert "new.log" in rows[0]
+        await screen.press("enter")
+        assert "talks-longer.log (2 of 4)" in screen.text
+
+
 def test_a_folder_opens_the_list_and_silent_runs_cost_next_to_nothing(tmp_path: Path) -> None:
     for name in ("plain-seed1", "plain-seed2", "plain-seed3", "gap-jump", "crash", "nan", "clipped", "resume"):
         text = (LOGS / f"{name}.log").read_bytes()

@@ -34,6 +34,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         super().__init__(several.session, "runs")
         self._several = several
         self._order: list[int] = []
+        self._chosen: object = None  # the feed of the run under the cursor
         self._away = False  # a run was opened: on return the cursor is at the one that was shown last
 
     def body(self) -> Widget:
@@ -49,17 +50,25 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         return self._order[min(self._listing.at, len(self._order) - 1)]
 
     def on_mount(self) -> None:
-        self._sort()
+        self.sort()
+        if self._several.more is not None:
+            self.set_interval(self._several.look_seconds, self._look)
 
     def on_screen_resume(self) -> None:
-        if self._order:
-            chosen, self._away = self._several.shown if self._away else self.chosen, False
-            self._sort()
-            self._listing.at = self._order.index(chosen)
+        if self._away:
+            self._chosen, self._away = self._several.feeds[self._several.shown], False
+        self.sort()
         super().on_screen_resume()
 
-    def _sort(self) -> None:
+    def sort(self) -> None:
+        """Newest first, the cursor at the run where it was."""
         self._order = self._several.newest_first()
+        feeds = self._several.all_feeds
+        self._listing.at = next((i for i, number in enumerate(self._order) if feeds[number] is self._chosen), 0)
+
+    async def _look(self) -> None:
+        if self.app.screen is self:
+            await self._several.look_for_more()
 
     def grew(self, change: Change) -> None:
         """Some run changed."""
@@ -72,7 +81,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
             return
         rows = self._several.run_rows()
         columns = run_columns(self.size.width, rows)
-        self.session = self._several.session_of(self.chosen) or self.session
+        self._look_at()
         today = max((row.last for row in rows if row.last is not None), default=None)
         self._listing.put([run_line(rows[i], columns, today) for i in self._order])
         self.query_one("#title", Lines).show([title_line(columns)])
@@ -100,6 +109,10 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         return parts
 
     def on_listing_moved(self) -> None:
+        self._look_at()
+
+    def _look_at(self) -> None:
+        self._chosen = self._several.all_feeds[self.chosen]
         self.session = self._several.session_of(self.chosen) or self.session
 
     def on_listing_picked(self) -> None:
