@@ -142,7 +142,7 @@ class TimeLaw:
     """The law over a run: rollouts in, the rest after the length out. Warm-up and pauses are left to the caller."""
 
     KEPT = 96  # rollouts
-    ASKED = 8  # rollouts after which the run is asked whether the profile is of its machine
+    ASKED = 3  # rollouts after which the run is asked whether the profile is of its machine
     MOST_HELD = 12  # newest rollouts that the fit never sees: a slow fault must not become the law
 
     def __init__(self, least: int, hold: int, norm: TimeNorm | None):
@@ -177,10 +177,11 @@ class TimeLaw:
         self.fit = fit(list(self.points)[:old], self.fit, self.norm)
 
     def _contradicts(self, norm: TimeNorm) -> bool:
-        """Whether the run is slower or faster than the profile by more than three deviations of the difference."""
+        """Whether the run begins further from the profile than its rests swing by themselves (a few count as one:
+        neighbours are alike, and a fault that grows from here on must not look like another machine)."""
         rests = [self.rest(*point) for point in self.points]
-        spread = norm.noise / (1.0 - norm.rho) * math.sqrt(1 / len(rests) + 1 / max(norm.count, 1.0))
-        return abs(sum(rests) / len(rests)) > 3.0 * spread
+        usual = norm.noise / math.sqrt(1.0 - norm.rho * norm.rho)
+        return abs(sum(rests) / len(rests)) > 3.5 * usual
 
     def rest(self, length: float, seconds: float) -> float:
         """log(seconds) beyond what level and length explain; 0.05 is 5 % slower."""

@@ -36,7 +36,7 @@ class GapJump(LatchedRule):
     LEAST = 6  # values: with fewer a jump would have to be of 12 deviations
     BASE = 4.3  # score
     LONGEST = 32  # rollouts that a climb is looked for
-    JUMP, CLIMB = 0.08, 0.25  # least rise worth a person's time, as a share of the level
+    JUMP, CLIMB = 0.12, 0.25  # least rise worth a person's time, as a share of the level
     WELL_ABOVE = 1.5  # times the run's first level: a climb this slow has become the baseline itself by then
     NOTHING = 1e-6  # nats: the rounding of a log probability in float32
     HIGH, FAR = 1.0, 4.0  # deviations above the center: from HIGH a rollout is high, three beyond FAR need no test
