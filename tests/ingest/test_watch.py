@@ -11,7 +11,7 @@ import pytest
 import watchfiles._rust_notify as notify
 
 from miles_tui.ingest import watch
-from miles_tui.ingest.watch import Stop, Watch, Woke, file_system, folders_on_the_way
+from miles_tui.ingest.watch import Attention, Stop, Watch, Woke, file_system, folders_on_the_way
 
 DEADLINE = 10.0
 
@@ -195,4 +195,27 @@ def test_a_stop_ends_the_wait(tmp_path: Path, stop: Stop, polling: bool) -> None
     stop.set()
     thread.join(DEADLINE)
     assert got[-1:] == [Woke.STOP]
+    watched.close()
+
+
+def test_a_log_that_nobody_looks_at_is_looked_at_now_and_then(
+    tmp_path: Path, stop: Stop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "FAR", 0.05)
+    log, attention = tmp_path / "train.log", Attention(near=False)
+    log.touch()
+    watched = Watch(str(log), stop, attention=attention)
+    assert not watched.arm()
+    assert watched.how == "now and then"
+    log.write_text("one\n")
+    assert watched.wait() is Woke.BEAT
+    attention.near = True
+    assert watched.arm()
+    assert watched.how == "by events"
+    log.write_text("two\n")
+    assert woke_by_event(watched)
+    attention.near = False
+    log.write_text("three\n")
+    assert watched.wait() is Woke.BEAT
+    assert watched.how == "now and then"
     watched.close()

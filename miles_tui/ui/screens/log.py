@@ -27,7 +27,7 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
 
 EVERY = 0.5  # seconds between two paints while lines come
-WORDS = 8  # lines for the whole text of the chosen line
+LEAST_WORDS, WORDS = 3, 8  # lines for the whole text of the chosen line
 
 
 class Words(Lines):
@@ -172,12 +172,12 @@ class LogScreen(SubScreen):
         words.display = shown
         if not shown or item is None:
             return
-        height = min(WORDS, self.size.height // 3)
-        words.styles.height = height
         text = whole_text(item.entry) if not item.noise else item.row.text
         lines: list[Spans] = [[("text", f"  {line}")] for line in wrap(text, max(20, self.size.width - 4))]
+        height = min(max(LEAST_WORDS, len(lines)), WORDS, self.size.height // 3)
         if len(lines) > height:
             lines = [*lines[: height - 1], [("dim", f"  and {len(lines) - height + 1} lines more")]]
+        words.styles.height = height
         words.show(lines)
 
     # -- keys --------------------------------------------------------------------------------------
