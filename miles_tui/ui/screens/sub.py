@@ -57,6 +57,7 @@ class SubScreen(Screen[None]):
         self.query_one("#title").styles.margin = (0, 0, 1 if event.size.height >= 16 else 0, 0)
         self._frame()
         self.fill()
+        self.call_after_refresh(self.fill)  # the margin above changed what the body has
 
     def on_screen_resume(self) -> None:
         """Seen again, as after help."""
