@@ -119,7 +119,8 @@ def replay(argv: Sequence[str]) -> int:
 def check(argv: Sequence[str]) -> int:
     p = parser("check", "The verdict on a log, without a screen.\n\n"
                "Exit status: 0 nothing above a notice fires at the end, 1 something does, 2 wrong usage or a log\n"
-               "that can't be read, 3 a log without a Miles metric; of several logs the highest.")  # fmt: skip
+               "that can't be read, 3 a log without a Miles metric; of several logs the highest.\n\n"
+               "The settings' file is not read, so that a script says the same everywhere.")  # fmt: skip
     p.add_argument("logs", nargs="*", metavar="LOG")
     p.add_argument("--format", choices=("text", "json"), default="text")
     add_profile(p)

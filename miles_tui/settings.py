@@ -35,7 +35,11 @@ class Notify(BaseModel):
         "off",
         description="a desktop notification by the terminal: OSC 9 (iTerm2, WezTerm, kitty) or OSC 777 (foot, urxvt)",
     )
-    command: str = Field("", description="run on each alert, with the alert as JSON on its standard input")
+    command: str = Field(
+        "",
+        description="run when an alert above a notice fires, and when it is resolved: JSON on its standard input, "
+        "the log's name in MILES_TUI_LOG",
+    )
     command_seconds: float = Field(10.0, gt=0, le=600, description="after which that command is ended")
 
 
