@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,9 +11,8 @@ from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Reading, Rule, Severity, State
 from miles_tui.core.conditions.known_message import MESSAGES
 from miles_tui.core.panel import rules_of
-from miles_tui.core.ranges import Learning, Range
+from miles_tui.core.ranges import OwnRanges
 from miles_tui.core.rollouts import Rollout, Stage
-from miles_tui.core.signals import SIGNALS
 
 if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
     from miles_tui.core.profile import Profile
@@ -22,7 +20,6 @@ if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profil
 KEPT = 512  # alerts: a run that raises more is read for its newest
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
-RANGE_FROM = 10  # rollouts that a run's own range is made from
 # condition -> those that make it say nothing new: it would only follow from them
 SILENCED_BY = {
     "gap-jump": ("not-finite",),
@@ -59,7 +56,8 @@ class Judge:
         self.profile = profile
         self.off = set(off) | set(profile.switched_off if profile else ())
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
-        self.ranges: dict[str, Range | Learning] = {}
+        self._own = OwnRanges(profile.ranges() if profile else {})
+        self.ranges = self._own.known  # signal -> Range | Learning
         self.states: dict[str, Reading] = {}
         self.at: int | None = None  # the newest rollout's number
         self.rebased_at: int | None = None  # since when the person's new baseline counts
@@ -67,14 +65,11 @@ class Judge:
         self._turn = 0  # rollouts judged, over all attempts
         self._attempt = 1
         self._grace = 0
-        self._firsts: dict[str, list[float]] = {s.name: [] for s in SIGNALS}
         self._seats = [Seat(rule, Reading(State.LEARNING)) for rule in rules_of(profile)]
         self._of: dict[str, list[Seat]] = {}
         for seat in self._seats:
             self._of.setdefault(seat.rule.condition.id, []).append(seat)
             self.states[seat.rule.condition.id] = Reading(self._off_or(seat))
-        for name in self._firsts:
-            self.ranges[name] = self._range_of(name)
 
     # -- rollouts ------------------------------------------------------------------------------
 
@@ -82,13 +77,13 @@ class Judge:
         """The answers of a rollout are known."""
         self._begin(rollout)
         self._ask(rollout, Stage.SAMPLED)
-        self._widen(rollout, updates=False)
+        self._own.widen(rollout, updates=False)
 
     def trained(self, rollout: Rollout) -> None:
         """The updates of a rollout are done too, or it is over without them."""
         self.at, self._time = rollout.number, rollout.time
         self._ask(rollout, Stage.TRAINED)
-        self._widen(rollout, updates=True)
+        self._own.widen(rollout, updates=True)
         if self._grace and rollout.rank >= GRACE - 1:
             self._grace = 0
             self.clear("restarted", rollout.number, rollout.time)
@@ -253,9 +248,7 @@ class Judge:
             seat.reading = Reading(self._off_or(seat))
             self._drop(seat)
             self._tell(seat.rule.condition.id)
-        for name in self._firsts:
-            self._firsts[name] = []
-            self.ranges[name] = Learning(0, RANGE_FROM)
+        self._own.forget()
 
     def acknowledge(self, alert: Alert) -> None:
         """The person has seen it."""
@@ -289,26 +282,3 @@ class Judge:
             if signal in signals:
                 found.append(seat.reading)
         return found
-
-    def _range_of(self, name: str) -> Range | Learning:
-        if self.profile is not None and (known := self.profile.signals.get(name)) is not None:
-            return Range(known.low, known.high, self.profile.name)
-        firsts = self._firsts[name]
-        if len(firsts) < RANGE_FROM:
-            return Learning(len(firsts), RANGE_FROM)
-        return Range(min(firsts), max(firsts), "this run")
-
-    def _widen(self, rollout: Rollout, updates: bool) -> None:
-        """A run's own range: the smallest and largest of its first `RANGE_FROM` values, where no profile has one."""
-        for signal in SIGNALS:
-            known = self.ranges[signal.name]
-            if signal.from_updates is not updates or not isinstance(known, Learning):
-                continue
-            value = rollout.values.get(signal.name)
-            if value is not None and math.isfinite(value):
-                firsts = self._firsts[signal.name]
-                firsts.append(value)
-                done = len(firsts) >= RANGE_FROM
-                self.ranges[signal.name] = (
-                    Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)
-                )

@@ -114,6 +114,10 @@ class Profile(BaseModel):
         """`pause`, ready to be matched with the bytes of a log line."""
         return re.compile(self.pause.encode()) if self.pause else None
 
+    def ranges(self) -> dict[str, Range]:
+        """The range of single rollouts, by signal."""
+        return {name: Range(s.low, s.high, self.name) for name, s in self.signals.items()}
+
     def norm(self, signal: str) -> Norm | None:
         """A flat signal's level and noise, in the unit of its rule (the logarithm, for the gradient norm)."""
         known = self.signals.get(signal)

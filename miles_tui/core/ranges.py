@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from miles_tui.core.rollouts import Rollout
+from miles_tui.core.signals import SIGNALS
+
+RANGE_FROM = 10  # rollouts that a run's own range is made from
 
 
 @dataclass(slots=True, frozen=True)
@@ -20,3 +27,32 @@ class Learning:
 
     have: int
     need: int
+
+
+class OwnRanges:
+    """The range in force for each signal: a profile's, or the smallest and largest of the run's own first values."""
+
+    def __init__(self, given: Mapping[str, Range]):
+        self.known: dict[str, Range | Learning] = {}
+        self._firsts: dict[str, list[float]] = {}
+        self.forget()
+        self.known.update(given)
+
+    def forget(self) -> None:
+        """Learn all of them anew, those of a profile too."""
+        for signal in SIGNALS:
+            self.known[signal.name] = Learning(0, RANGE_FROM)
+            self._firsts[signal.name] = []
+
+    def widen(self, rollout: Rollout, updates: bool) -> None:
+        """Take in the signals that come from the updates, or the others, of one rollout."""
+        for signal in SIGNALS:
+            if signal.from_updates is not updates or not isinstance(self.known[signal.name], Learning):
+                continue
+            value = rollout.values.get(signal.name)
+            if value is not None and math.isfinite(value):
+                firsts = self._firsts[signal.name]
+                firsts.append(value)
+                done = len(firsts) >= RANGE_FROM
+                own = Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)
+                self.known[signal.name] = own

@@ -111,13 +111,13 @@ def best_match(
     course g the score is sum(g * (r - m)) / sqrt(v * (sum(g^2) + sum(g)^2 / n)): m and v are mean and variance of
     the n values before it. The second term is the level's own uncertainty: a short baseline asks for more.
     `prior` values at `prior_at` come from a profile. `trust` is how many values the unit variance counts for.
-    Starts that leave fewer than `least_before` values before them are not tried. Cost: O(longest).
+    Starts that leave fewer than `least_before` values before them are not tried.
     """
     total = sum(residuals) + prior * prior_at
     squares = sum([r * r for r in residuals]) + prior * (1.0 + prior_at * prior_at)
     size, offset, slope = len(residuals) + prior, shape.offset, shape.slope
     flat = ramp = part = 0.0  # sums of r, j * r and r^2 over the change
-    best, best_k, best_m, best_n = 0.0, 0, 0.0, 0.0
+    best = NO_MATCH
     longest = min(longest, int(size) - least_before, len(residuals))
     for k in range(1, longest + 1):
         r = residuals[-k]
@@ -133,9 +133,9 @@ def best_match(
         g = offset * k + slope * j
         gg = offset * offset * k + 2 * offset * slope * j + slope * slope * jj
         score = (offset * flat + slope * ramp - m * g) / math.sqrt(v * (gg + g * g / n))
-        if score > best:
-            best, best_k, best_m, best_n = score, k, m, n
-    return Match(best, best_k, best_m, best_n)
+        if score > best.score:
+            best = Match(score, k, m, n)
+    return best
 
 
 def threshold(base: float, freedom: float) -> float:

@@ -113,13 +113,16 @@ def _improve(
     now.share = clip(now.share + share_shift, 0.0, 1.0)
     now.level = middle + level_shift
     now.share_sd = noise * math.sqrt(a11 / det)
-    left = [d - one * level_shift - t * share_shift for d, t in zip(held, turn, strict=True)]
-    own = sum([d * d for d in left])
-    freedom = max(n - 2, 1)
-    if norm:
-        own, freedom = own + weight * norm.noise**2, freedom + int(weight)
-    now.noise = max(math.sqrt(own / freedom), LEAST_NOISE)
+    now.noise = _noise([d - one * level_shift - t * share_shift for d, t in zip(held, turn, strict=True)], norm)
     _correlate(now, [r - now.level for r in rest], norm, weight)
+
+
+def _noise(left: list[float], norm: TimeNorm | None) -> float:
+    """The deviation of what is left of the quasi-differences; two degrees of freedom went into level and share."""
+    own, freedom = sum([d * d for d in left]), max(len(left) - 2, 1)
+    if norm:
+        own, freedom = own + norm.count * norm.noise**2, freedom + int(norm.count)
+    return max(math.sqrt(own / freedom), LEAST_NOISE)
 
 
 def _correlate(now: Fit, rest: list[float], norm: TimeNorm | None, weight: float) -> None:

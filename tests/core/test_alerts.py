@@ -12,8 +12,8 @@ from test_conditions import after, growing, scaled
 
 from miles_tui.core.alerts import AlertState
 from miles_tui.core.conditions.base import Severity, State
-from miles_tui.core.judge import GRACE, KEPT, RANGE_FROM, Judge
-from miles_tui.core.ranges import Learning, Range
+from miles_tui.core.judge import GRACE, KEPT, Judge
+from miles_tui.core.ranges import RANGE_FROM, Learning, Range
 from miles_tui.core.rollouts import Rollout
 
 

@@ -6,6 +6,7 @@ import math
 
 from miles_tui.core.conditions.base import Condition, Reading, Severity, State
 from miles_tui.core.rollouts import Rollout, Stage
+from miles_tui.core.signals import SIGNALS
 from miles_tui.core.words import listed
 
 CONDITION = Condition(
@@ -20,6 +21,12 @@ CONDITION = Condition(
     rule="Any NaN or infinity in one of the signals or in the loss, at once. A missing value is none.",
 )
 LOSSES = ("train/loss", "train/pg_loss")
+_OF_OTHERS = tuple(f"/{name}" for name in (*LOSSES, *(name for s in SIGNALS for name in s.log_names)))
+
+
+def _matters(name: str) -> bool:
+    """Whether a metric is a loss, or a signal of another model of the run (`beta/train/grad_norm`)."""
+    return name in LOSSES or name.endswith(_OF_OTHERS)
 
 
 class NotFinite:
@@ -35,7 +42,7 @@ class NotFinite:
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """See `Rule.judge`."""
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
-        bad += [name for name in LOSSES if not math.isfinite(rollout.metrics.get(name, 0.0))]
+        bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]
         if bad:
             self.on, self.clear = True, 0
             verb = "is" if len(bad) == 1 else "are"
