@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import ValidationError
+
 from miles_tui.core.calibrate import doubts, learn
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile, write_profile
 from miles_tui.core.rollouts import Rollout
-from miles_tui.errors import NoMetric
+from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.logs import Log, why_empty
 from miles_tui.report import read_log
 
@@ -35,9 +37,14 @@ def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tupl
 
     Raises UnreadableLog, and NoMetric for a log without a Miles metric.
     """
+    try:
+        known = Profile(name=name, pause=pause) if pause else None
+    except ValidationError as error:
+        said = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise UsageError(f"--pause {pause}: {said}") from None
     runs, raised, arguments = [], [], []
     for log in logs:
-        judge = Recorder(profile=Profile(name=name, pause=pause) if pause else None)
+        judge = Recorder(known)
         run = read_log(log, judge)
         run.finish()
         if not run.records:

@@ -73,7 +73,9 @@ def dashboard(argv: Sequence[str]) -> int:
     setup = setup_of(a)
     from miles_tui.ui.app import run_dashboard
 
-    return run_dashboard(logs, setup)
+    folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
+    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated)) if folders else None
+    return run_dashboard(logs, setup, more)
 
 
 def passed_on(a: Namespace) -> list[str]:
@@ -132,7 +134,15 @@ def check(argv: Sequence[str]) -> int:
     profile = load_profile(a.profile)
     status, first = 0, True
     pauses = pauses_of(a.pauses)
-    for log in wanted(find_logs(a.logs or [newest_log(Path.cwd())], rotations=a.rotated), a):
+    good: list[str | Path] = []
+    for name in a.logs or [newest_log(Path.cwd())]:
+        try:
+            find_logs([name])
+            good.append(name)
+        except MilesTuiError as e:  # one log that can't be read hides none that can
+            complain(str(e))
+            status = max(status, e.exit_status)
+    for log in wanted(find_logs(good, rotations=a.rotated), a):
         try:
             report = judge_log(log, profile, pauses)
         except MilesTuiError as e:
@@ -202,6 +212,8 @@ def export_follow(log: Log, exporter: Exporter) -> int:
                 case Ended():
                     exporter.take(reader.finish())
         sys.stdout.flush()
+    exporter.take(reader.cut())  # a last line that has its whole dict, and not yet its line end
+    sys.stdout.flush()
     return 0
 
 

@@ -138,7 +138,7 @@ def warnings_of(profile: Profile, run: RunState) -> list[str]:
 def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
     """The state of a run as a report."""
     return Report(
-        log=name,
+        log=name.encode(errors="surrogateescape").decode(errors="replace"),  # a file's name may be no UTF-8
         rollouts=run.pace.count,
         last_rollout=run.pace.number,
         updates_per_rollout=run.updates_per_rollout,

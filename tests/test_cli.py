@@ -325,3 +325,39 @@ def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
     wrong = run("config", XDG_CONFIG_HOME=str(tmp_path))
     assert wrong.returncode == 2
     assert 'config.toml: thme: unknown key; did you mean "theme"?' in one_clear_line(wrong)
+
+
+def test_a_log_that_cannot_be_read_hides_none_that_can(tmp_path: Path) -> None:
+    done = run("check", "--format", "json", str(LOGS / "plain-seed1.log"), str(tmp_path / "nope.log"))
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["rollouts"] == 48
+    assert "nope.log" in one_clear_line(done)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "found beside it"])
+def test_rotations_are_read_in_the_order_of_the_run(tmp_path: Path, named: bool) -> None:
+    lines = (LOGS / "gap-jump.log").read_bytes().split(b"\n")
+    third = len(lines) // 3
+    for name, part in (
+        ("t.log.2", lines[:third]),
+        ("t.log.1", lines[third : 2 * third]),
+        ("t.log", lines[2 * third :]),
+    ):
+        (tmp_path / name).write_bytes(b"\n".join(part) + b"\n" * (name != "t.log"))
+    paths = [str(tmp_path / name) for name in ("t.log.1", "t.log", "t.log.2")]
+    done = run("check", "--format", "json", *(paths if named else ["--rotated", str(tmp_path / "t.log")]))
+    (report,) = [json.loads(line) for line in done.stdout.splitlines()]
+    assert report["rollouts"] == 48
+    assert [(a["condition"], a["raised_step"]) for a in report["alerts"]] == [("gap-jump", 23)]
+
+
+def test_extreme_values_and_names_are_no_traceback(tmp_path: Path) -> None:
+    log = tmp_path / os.fsdecode(b"b\xff.log")
+    log.write_text("".join(f"step {n}: {{'train/grad_norm': {n}e200, 'train/pg_loss': 1e-300}}\n" for n in range(30)))
+    done = run("check", "--format", "json", str(log))
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout)["rollouts"] == 30
+
+
+def test_a_bad_pause_pattern_is_one_line() -> None:
+    assert "no regular expression" in one_clear_line(run("calibrate", "--pause", "(", str(LOGS / "plain-seed1.log")))

@@ -17,6 +17,7 @@ from miles_tui.core.records import Fact, FactKind, Record
 
 GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
 GAP_TIMES = 3.0
+MOST_PIDS = 4096  # of a role that are remembered
 
 
 class Place(Enum):
@@ -68,7 +69,6 @@ class Attempts:
         restart = last is not None and self._is_restart(record, last, new_process)
         if restart:
             self._last.clear()
-            self._pids.clear()
             last = None
         self._remember(record, key, last)
         return Place.RESTART if restart else Place.ONWARD
@@ -79,6 +79,7 @@ class Attempts:
         return self._ended and not newer
 
     def _is_new_process(self, record: Record) -> bool:
+        """A process that was heard before is none, whoever spoke meanwhile: two jobs in one file are no restarts."""
         known = self._pids.get(record.source.role)
         return bool(record.source.pid and known and record.source.pid not in known)
 
@@ -108,7 +109,9 @@ class Attempts:
             last.number = record.number
             last.time = record.time if record.time is not None else last.time
         if record.source.pid:
-            self._pids.setdefault(record.source.role, set()).add(record.source.pid)
+            pids = self._pids.setdefault(record.source.role, set())
+            if len(pids) < MOST_PIDS:
+                pids.add(record.source.pid)
         if record.time is not None:
             self._newest = record.time if self._newest is None else max(self._newest, record.time)
         self._launched = self._troubled = False

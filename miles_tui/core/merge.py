@@ -21,10 +21,12 @@ TRAIN_SIDE = frozenset(
 _NAMESPACED = tuple(f"/{name}" for name in TRAIN_SIDE)
 # log name -> (signal, place of that name in `Signal.log_names`)
 _PLACES = {name: (s.name, place) for s in SIGNALS for place, name in enumerate(s.log_names)}
+MOST_VALUE = 1e100  # beyond it a value is infinite to the rules, whose squares must not overflow
+ALONE = 3  # rollouts on the rollout side after which a trainer that was never heard is no longer waited for
 MOST_NAMES = 4096  # namespaced names whose meaning is remembered
-# How many rollouts may be open at once: async runs have two or three, a log without closing lines as
-# many as it likes.
-MOST_OPEN = 8
+# How many rollouts may be open at once: async runs have two or three, one with a deep queue ten, a log
+# without closing lines as many as it likes.
+MOST_OPEN = 32
 MOST_UPDATES = 4096  # updates of one rollout that are kept for its mean
 
 
@@ -58,6 +60,7 @@ class Open:
     rollout: Rollout
     by_update: dict[int, Mapping[str, float]] = field(default_factory=dict)
     place_of: dict[str, int] = field(default_factory=dict)  # signal -> place of its name in Signal.log_names
+    begun: bool = False  # the trainer's `rollout N` line was seen: updates that follow are its own
     over: bool = False  # the trainer's `perf N` line was seen after its updates
     sampled: bool = False  # handed out at that stage
 
@@ -95,6 +98,9 @@ class Merger:
         self._meanings: dict[str, tuple[str, int] | None] = {}
         self._guessed = -1  # the highest rollout number taken from an update number without knowing k
         self._updates_logged = False
+        self._trainer_heard = False
+        self._done = -1  # the highest rollout of this attempt that reached the last stage
+        self._update = -1  # the highest update of this attempt
 
     def restart(self) -> list[tuple[Stage, Rollout]]:
         """A new attempt begins: what is still open is closed and handed out."""
@@ -103,7 +109,8 @@ class Merger:
         self.attempt += 1
         self.started = 0
         self._training = None
-        self._guessed = -1
+        self._guessed = self._done = self._update = -1
+        self._trainer_heard = False
         self._critics.clear()
         return ready
 
@@ -151,8 +158,12 @@ class Merger:
         entry = self._open.get(number)
         if entry is None:
             entry = Open(Rollout(number, self.attempt, self.started, planned_updates=self.planned))
-            self.started += 1
-            self._open[number] = self._growing[number] = entry
+            self._open[number] = entry
+            if number > self._done:
+                self.started += 1
+                self._growing[number] = entry
+            else:  # printed again, long after it was judged: its values may change, its judgement not
+                entry.sampled = True
         return entry
 
     def _is_critic(self, record: Record) -> bool:
@@ -171,6 +182,7 @@ class Merger:
         if self._guessed <= number or not train_side:
             return None
         self._guessed = -1
+        self._done = min(self._done, number)
         for wrong in [n for n in self._open if n > number]:
             del self._open[wrong]
             self._growing.pop(wrong, None)
@@ -197,15 +209,22 @@ class Merger:
             out = {name: value for name, value in out.items() if "critic" in name}
         elif record.kind == "step":
             updates, rollout = entry.by_update, entry.rollout
-            if len(updates) < MOST_UPDATES or record.number in updates:
-                updates[record.number] = out
-            rollout.updates = len(updates)
-            if len(updates) == 1 or record.number == min(updates):
+            if not updates and self._is_first(entry, record.number):
                 rollout.first = out
+            self._update = max(self._update, record.number)
+            if len(updates) < MOST_UPDATES or record.number in updates:
+                updates[record.number] = {**updates.get(record.number, {}), **out}
+            rollout.updates = len(updates)
             if len(updates) > 1:
                 out = {name: _mean(updates, name) for name in out}
         entry.rollout.metrics.update(out)
         return out
+
+    def _is_first(self, entry: Open, update: int) -> bool:
+        """Whether this update is surely its rollout's first: lines get lost, and logs begin anywhere."""
+        if self.planned is not None and update == entry.rollout.number * self.planned:
+            return True
+        return entry.begun and (update == self._update + 1 or (self._update < 0 and not self._updates_logged))
 
     def _signals(self, entry: Open, metrics: dict[str, float]) -> dict[str, float]:
         """The signals among these metrics. A name earlier in `Signal.log_names` beats a later one."""
@@ -220,7 +239,8 @@ class Merger:
             entry.place_of[signal] = place
             self.names[signal] = name
             out[signal] = value
-        entry.rollout.values.update(out)
+        for signal, value in out.items():
+            entry.rollout.values[signal] = value if abs(value) < MOST_VALUE else math.copysign(math.inf, value)
         return out
 
     def _namespaced(self, name: str) -> tuple[str, int] | None:
@@ -240,17 +260,20 @@ class Merger:
 
     def _advance(self, entry: Open, record: Record, train_side: bool) -> list[tuple[Stage, Rollout]]:
         number = entry.rollout.number
+        self._trainer_heard |= train_side
         if record.kind == "step":
             self._updates_logged = True
             ready = self._close(number) + self._sample(entry)
-            whole = self.planned is not None and len(entry.by_update) >= self.planned
+            # Of several models each prints its own line of an update: the rollout's end tells that all did.
+            whole = self.planned is not None and len(entry.by_update) >= self.planned and not self._namespace
             return ready + (self._finish(entry) if whole else [])
         if record.kind == "rollout":
+            entry.begun = True
             return self._sample(entry)
         if record.kind != "perf":
             return []
-        if not train_side:  # the rollout side is at most one ahead of the trainer
-            return self._close(number - 1)
+        if not train_side:  # it may be ahead of the trainer, which closes its rollouts itself
+            return [] if self._trainer_heard else self._close(number - ALONE)
         # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
         entry.over = bool(entry.by_update)
         if entry.over and self._training == number:
@@ -274,6 +297,7 @@ class Merger:
     def _finish(self, entry: Open) -> list[tuple[Stage, Rollout]]:
         if self._growing.pop(entry.rollout.number, None) is None:
             return []
+        self._done = max(self._done, entry.rollout.number)
         return [*self._sample(entry), (Stage.TRAINED, entry.rollout)]
 
     def _drop_oldest(self) -> list[tuple[Stage, Rollout]]:

@@ -29,15 +29,14 @@ class Pace:
         self._mark: tuple[int, float] | None = None
 
     def tell(self, time: float) -> None:
-        """Some line's time stamp."""
+        """The time stamp of some line after the newest record."""
         self.clock = time if self.clock is None else max(self.clock, time)
 
     def see(self, record: Record, number: int, train_side: bool) -> None:
         """A metric record of rollout `number`."""
         self.said = f"{record.kind} {record.number}"
-        if record.time is not None:
-            self.last = record.time if self.last is None else max(self.last, record.time)
-            self.tell(record.time)
+        if record.time is not None and (self.last is None or record.time > self.last or number > self._seen):
+            self.last = self.clock = record.time  # also where the clock goes back; a line printed again moves nothing
         if self.first is None:
             self.first = self._begin = number
         self.number = number if self.number is None else max(self.number, number)

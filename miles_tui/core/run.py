@@ -292,8 +292,12 @@ class RunState:
         if self.ended == "crashed":
             self.ended = ""
             self.judge.clear("crashed", number, record.time)
-        if record.time is not None and record.kind != "eval":
-            self._check_stalled(record.time)
+        last = self.pace.last
+        if record.time is not None and record.kind != "eval" and last is not None:
+            # A clock that was put forward an hour (daylight saving) is no silence.
+            moved = abs(record.time - last - 3600.0) < 2 * (self.pace.usual or 0.0)
+            if not moved:
+                self._check_stalled(record.time)
         self._end_stall(number, record.time)
 
     def _check_stalled(self, clock: float | None) -> None:

@@ -246,7 +246,9 @@ def _base(name: str) -> str:
 
 
 def _oldest_first(parts: list[Path]) -> list[Path]:
-    """By the first time in their text where each has its own, else by the names' numbers; the log itself is last.
+    """By the time of their first metric line where each has its own, else by the names' numbers; the log itself is last.
+
+    Other lines' times don't count: the launch is told by another clock, and samples quote dates.
 
     `.2` is older than `.1`, a date is older than a later date.
     """
@@ -266,8 +268,13 @@ def _oldest_first(parts: list[Path]) -> list[Path]:
 
 
 def _first_stamp(path: Path) -> bytes:
+    """The time stamp of the first metric line near the beginning, as text; b"" without one."""
     try:
-        found = _STAMP.search(sample(path)[:SAMPLE])
+        text = sample(path)[:SAMPLE]
     except OSError:
         return b""
-    return found[0].replace(b"T", b" ") if found else b""
+    metric = _METRIC.search(text)
+    if metric is None:
+        return b""
+    found = _STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
+    return found[-1].replace(b"T", b" ") if found else b""  # the logger's own stands nearest

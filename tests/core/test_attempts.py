@@ -69,3 +69,8 @@ def test_a_long_gap_marks_a_restart_where_nothing_else_can() -> None:
 def test_evaluations_may_repeat() -> None:
     assert places(rec(5), rec(0, "eval"), rec(0, "eval"), rec(6)) == ["ONWARD"] * 4
     assert Place.ONWARD is not Place.REPLAY
+
+
+def test_two_jobs_in_one_file_are_no_restarts_beyond_the_second_jobs_first_line() -> None:
+    lines = [r for n in range(20) for r in (rec(n, t=100.0 * n, pid="1"), rec(100 + n, t=100.0 * n + 50, pid="2"))]
+    assert places(*lines).count("RESTART") <= 1

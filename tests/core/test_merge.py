@@ -150,3 +150,48 @@ def test_the_side_of_a_perf_line_is_told_by_its_keys() -> None:
 
 def test_stage_order_is_sampled_then_trained() -> None:
     assert Stage.SAMPLED.value < Stage.TRAINED.value
+
+
+def test_a_block_that_is_printed_again_is_not_judged_again() -> None:
+    merger = Merger()
+    whole = [r for n in range(60) for r in (sampled(n), scored(n), step(n), trained(n))]
+    assert len(stages(merger, *whole)) == 120
+    assert stages(merger, *whole[4:-8]) == []
+    assert stages(merger, sampled(60), scored(60), step(60)) == [("SAMPLED", 60), ("TRAINED", 60)]
+
+
+def test_the_first_update_is_only_taken_for_it_when_it_surely_is() -> None:
+    merger = Merger()
+    merger.planned = 2
+    stages(merger, scored(0), step(0), step(1), scored(1), step(3))
+    assert take(merger, trained(1)).rollout.first == {}, "update 2 was lost"
+    stages(merger, scored(2), step(4), step(5))
+    assert take(merger, trained(2)).rollout.first["train/grad_norm"] == 1.0
+
+
+def test_a_log_that_begins_inside_a_rollout_has_no_first_update_there() -> None:
+    merger = Merger()
+    assert take(merger, step(42)).rollout.first == {}
+    stages(merger, step(43), trained(10), scored(11))
+    assert take(merger, step(44)).rollout.first != {}
+
+
+def test_a_rollout_side_far_ahead_does_not_blind_the_judge() -> None:
+    merger = Merger()
+    ahead = [r for n in range(40) for r in (sampled(n + 10), scored(n), step(n), trained(n))]
+    seen = stages(merger, *(sampled(n) for n in range(4)), *ahead)
+    assert [n for s, n in seen if s == "TRAINED"] == list(range(40))
+    assert take(merger, trained(39)).rollout.values["gap"] == 0.01
+
+
+def test_a_run_without_a_trainer_is_judged_all_the_same() -> None:
+    merger = Merger()
+    seen = stages(merger, *(sampled(n) for n in range(20)))
+    assert [n for s, n in seen if s == "TRAINED"] == list(range(16))
+
+
+def test_absurd_values_are_infinite_to_the_rules_and_themselves_on_the_screen() -> None:
+    merged = take(Merger(), step(0, gap=-1e200))
+    assert merged.signals["gap"] == -1e200
+    assert merged.rollout.values["gap"] == float("-inf")
+    assert take(Merger(), step(0, gap=10**400)).signals["gap"] == float("inf")

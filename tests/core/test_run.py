@@ -233,3 +233,37 @@ def test_a_rollout_that_a_pause_touched_is_marked_and_not_judged(told_by: str) -
     assert hollow == [25]
     assert [p.rollout for p in run.signals["gap"].points() if p.flags & PAUSED] == [25]
     assert raised(run) == []
+
+
+def test_the_records_own_clock_counts_where_others_disagree() -> None:
+    ahead = Fact(FactKind.CLOCK, "", 10_000_000.0)
+    assert raised(state([ahead, *healthy(20)])) == []
+    back = [i for n in range(20, 30) for i in rollout(n, start=1000.0 - 30_000.0)]
+    assert raised(state([*healthy(20), *back])) == []
+    hang = Fact(FactKind.CLOCK, "", 1000.0 - 30_000.0 + 30 * SECONDS + 7200)
+    assert [c for c, *_ in raised(state([*healthy(20), *back, hang]))] == ["stalled"]
+
+
+def test_daylight_saving_is_no_silence() -> None:
+    later = [i for n in range(10, 14) for i in rollout(n, start=1000.0 + 3600.0)]
+    assert raised(state([*healthy(10), *later])) == []
+
+
+def test_a_block_that_is_printed_again_changes_nothing() -> None:
+    run = state([*healthy(50, k=4), *healthy(25, first=5, k=4), *healthy(5, first=50, k=4)])
+    assert raised(run) == []
+    assert run.attempt == 1
+    assert run.pace.count == 55
+
+
+def test_not_a_number_in_another_model_of_the_run_is_seen() -> None:
+    items: list[Item] = []
+    for n in range(14):
+        items += list(rollout(n))[:2]
+        bad = math.nan if n == 12 else 1.0
+        items += [
+            Record("step", n, {f"{name}/train/grad_norm": value}) for name, value in (("alpha", 1.0), ("beta", bad))
+        ]
+    run = state(items)
+    assert [(c, s) for c, s, _ in raised(run)] == [("not-finite", 12)]
+    assert "beta/train/grad_norm" in run.alerts[0].evidence
