@@ -72,6 +72,8 @@ def add_source(p: Parser) -> None:
 def add_screen(p: Parser) -> None:
     p.add_argument("--theme", metavar="NAME", help="colours (t in the dashboard lists them)")
     p.add_argument("--glyphs", choices=("braille", "blocks", "ascii"), help="how sparklines are drawn")
+    p.add_argument("--compare", metavar="LOG", action="append", default=[],
+                   help="draw this run's means behind in charts (may be given again)")  # fmt: skip
     p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal (M in the dashboard)")
 
 
@@ -136,7 +138,17 @@ def setup_of(a: argparse.Namespace) -> Setup:
         polling=True if given.get("polling") else None,
         pauses=pauses_of(given.get("pauses")),
         notices=notices,
+        compare=tuple(compared(given.get("compare") or [])),
     )
+
+
+def compared(names: list[str]) -> list[Log]:
+    """The logs of reference runs. Raises UsageError or UnreadableLog for one that isn't there."""
+    if not names:
+        return []
+    from miles_tui.ingest.logs import find_logs
+
+    return find_logs(names)
 
 
 def from_settings(setup: Setup) -> Setup:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -33,6 +33,7 @@ from miles_tui.ui.messages import Grew
 from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
+from miles_tui.ui.references import References
 from miles_tui.ui.runs import names_of
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
@@ -81,6 +82,7 @@ class MilesApp(SeveralRuns):
         self.selected = setup.signal  # the signal that was selected last
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
+        self.references = References()
 
     # -- the way of the data ---------------------------------------------------------------------
 
@@ -98,6 +100,8 @@ class MilesApp(SeveralRuns):
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
         self.begin_all()
+        if self.setup.compare:
+            self.run_worker(self.references.read(self.setup.compare, self._compared), name="compare")
         if self.selected and isinstance(self.screen, MainScreen):
             self.screen.query_one(SignalTable).choose_named(self.selected)
         if any(feed.live for feed in self.feeds):
@@ -124,6 +128,13 @@ class MilesApp(SeveralRuns):
         except MilesTuiError as error:  # a rotation that can't be read, for one: said in a line by the command line
             self.crash = error
             self.exit(return_code=error.exit_status)
+
+    def _compared(self) -> None:
+        """A reference run was read: charts show it; one that can't be read is told of once."""
+        for message in self.references.take_failed():
+            self.notify(message, severity="warning", markup=False, timeout=NOTE_SECONDS)
+        self.session.touch()
+        self.post_message(Grew())
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -283,17 +294,23 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
     return app.return_code or 0
 
 
-def run_dashboard(logs: Sequence[Log], setup: Setup) -> int:
-    """Follow logs until the person quits; the exit status. Several open as a list.
+def run_dashboard(logs: Sequence[Log], setup: Setup, more: Callable[[], Sequence[Log]] | None = None) -> int:
+    """Follow logs until the person quits; the exit status. Several open as a list; `more` finds those of later.
 
     Raises UsageError where there is no terminal, UnreadableLog where a rotation can't be read.
     """
     with own_terminal() as stdin:
-        feeds = [
-            LiveFeed(str(log.path), name, log.before, setup.polling, stdin, start=log.start, launch=log.launch)
-            for log, name in zip(logs, _names(logs), strict=True)
-        ]
-        return run(MilesApp(*feeds, setup=setup, listed=len(feeds) > 1), mouse=setup.mouse)
+        app = MilesApp(*_feeds(logs, setup, stdin), setup=setup, listed=len(logs) > 1)
+        if more is not None:
+            app.more = lambda: _feeds(more(), setup, stdin)
+        return run(app, mouse=setup.mouse)
+
+
+def _feeds(logs: Sequence[Log], setup: Setup, stdin: int) -> list[Feed]:
+    return [
+        LiveFeed(str(log.path), name, log.before, setup.polling, stdin, start=log.start, launch=log.launch)
+        for log, name in zip(logs, _names(logs), strict=True)
+    ]
 
 
 def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") -> int:

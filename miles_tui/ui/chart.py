@@ -1,93 +1,74 @@
-"""The chart of one signal: rollouts as dots, the five-step mean as a line, range, alerts, a cursor.
+"""The chart of a signal: rollouts as dots, the five-step mean as a line, range, alerts, a cursor; others on its x-axis.
 
     draw_chart(width, height, points, means, ...) -> Chart: lines of (style name, text), as rows have them
 
-The one module that knows plotext, and only to set dots and lines on a canvas without axes: each style is a
-canvas of its own and they are laid over one another here, so that colours cost a byte sequence a run and
-not a cell. Axes, ticks and numbers are ours, as their ends must hold still (see `ui.scale`).
-plotext is imported by the first chart (90 ms, 17 MiB). A chart of 118x30
-cells takes 8 ms with 100 rollouts and 20 ms with 1,000; a new rollout sends 0.6 KB, a new scale 4 to 7.
+The one module that knows plotext, and only to set dots and lines on a canvas without axes (`ui.picture` lays them over
+one another). Axes, ticks and numbers are ours, as their ends must hold still (see `ui.scale`).
+plotext is imported by the first chart (90 ms, 17 MiB). A chart of 118x30 cells takes 6 ms with 100 rollouts, 13 with
+1,000 and 21 with 4,000; a new rollout sends 0.1 KB, a new scale 2 to 6, however many rollouts there are.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from miles_tui.core.numbers import number
 from miles_tui.core.series import DEAD, PAUSED, Point
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Glyphs
-from miles_tui.ui.scale import Scale, labels, rollout_range, ticks, value_range
-
-Run = tuple[str, str]  # style name, text
-Dots = list[tuple[float, float]]  # across and up, in dots
-Layer = list[list[int]]  # rows from the top, a braille pattern (0 to 255) a cell
-Canvas = Callable[[int, int, Dots, bool], Layer]  # width and height in cells, what to set, joined by lines?
+from miles_tui.core.spark import ASCII, BRAILLE, Glyphs
+from miles_tui.ui.picture import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, Mark, Picture, Run, thinned
+from miles_tui.ui.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
 
 LEAST_WIDTH, LEAST_HEIGHT = 24, 6  # cells below which axes leave no picture
-ACROSS, UP = 2, 4  # dots of a cell
+LEAST_CANVAS = 16  # columns that a right axis must leave
 TICK_ROWS, TICK_COLUMNS = 4, 12  # cells between two numbers of an axis, at least
-BLOB = 3  # dots a rollout has for itself across from which on it is drawn as four, which are seen from afar
 
 # Bits of a braille pattern by (column, row from the top).
 _BITS = {(0, 0): 1, (0, 1): 2, (0, 2): 4, (0, 3): 64, (1, 0): 8, (1, 1): 16, (1, 2): 32, (1, 3): 128}
-_QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"  # by bits: upper left, upper right, lower left, lower right
+
+__all__ = ["Canvas", "Chart", "Mark", "Other", "canvas", "draw_chart", "plain_canvas", "readout", "thinned"]
 
 
 @dataclass(slots=True, frozen=True)
-class Mark:
-    """Something that happened at a rollout: a line through the chart, `glyph` at its top."""
+class Other:
+    """Another signal on the same x-axis: its mean as a line of this style, on a scale of its own; `tag` names it."""
 
-    rollout: int
-    style: str = "chart.mark"
-    glyph: str = ""  # the glyph set's "above" sign where empty
+    means: Line
+    style: str = "chart.second"
+    tag: str = ""
 
 
-@dataclass(slots=True)
-class Chart:
-    """A drawn chart. `lines` are its rows from the top, each of `width` cells in all.
+@dataclass(slots=True, frozen=True)
+class _Axis:
+    """A y-axis: its scale, and the numbers beside it by value."""
 
-    `span` are the first and last rollout of the x-axis, `bounds` the lowest and highest value of the y-axis, `left`
-    the columns before the canvas, `columns` those of the canvas. `note` says what the picture can't show.
-    """
+    up: Scale
+    steps: dict[float, str]
 
-    width: int
-    height: int
-    lines: list[list[Run]] = field(default_factory=list)
-    span: tuple[int, int] = (0, 1)
-    bounds: tuple[float, float] = (0.0, 1.0)
-    left: int = 0
-    columns: int = 0
-    log: bool = False
-    note: str = ""
+    @property
+    def width(self) -> int:
+        return max(map(len, self.steps.values()), default=0) + 1
 
-    def rollout_at(self, column: int) -> int | None:
-        """The rollout under a column of the chart (the mouse), None beside the canvas."""
-        if not 0 <= column - self.left < self.columns:
-            return None
-        across = Scale(*self.span, self.columns * ACROSS)
-        return round(across.value(ACROSS * (column - self.left) + 0.5))
-
-    def column_of(self, rollout: int) -> int | None:
-        """The column of a rollout, None outside the x-range."""
-        if not self.span[0] <= rollout <= self.span[1] or not self.columns:
-            return None
-        return self.left + Scale(*self.span, self.columns * ACROSS).dot(rollout) // ACROSS
+    def beside(self, rows: int) -> dict[int, str]:
+        """The numbers by row."""
+        return {rows - 1 - self.up.dot(value) // UP: text for value, text in self.steps.items()}
 
 
 def draw_chart(
     width: int,
     height: int,
     points: Sequence[Point],
-    means: Sequence[tuple[int, float]],
+    means: Line,
     *,
     band: tuple[float, float] | None = None,
     marks: Sequence[Mark] = (),
-    references: Sequence[Sequence[tuple[int, float]]] = (),
+    references: Sequence[Line] = (),
+    others: Sequence[Other] = (),
+    tag: str = "",
     log: bool = False,
     span: tuple[int, int] | None = None,
     cursor: int | None = None,
@@ -96,49 +77,65 @@ def draw_chart(
     """Draw a signal on `width` x `height` cells.
 
     `points` are all rollouts with their flags, `means` and each of `references` (other runs' means) are (rollout,
-    value), `band` is the range in force. `span` is the first and last rollout to show (zoom), all without it; `cursor`
-    the rollout that is read. Values that are not finite are marked at the lower edge and count for no scale, as
-    values of 0 and below on a logarithmic one. Too small a size gives a chart of one plain sentence.
+    value), `band` is the range in force. The first of `others` has its numbers at the right, a third and fourth have
+    a scale of their own without numbers; `tag` is the sign of the signal itself beside them. `span` is the first and
+    last rollout to show (zoom), all without it; `cursor` the rollout that is read. Values that are not finite are
+    marked at the lower edge and count for no scale, as values of 0 and below on a logarithmic one. References that
+    would press the signal flat are drawn as far as they are in sight. Too small a size gives one plain sentence.
     """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return _sentence(width, height, "too small for a chart")
     if not points:
         return _sentence(width, height, "no values yet")
     first, last = span or rollout_range(min(p.rollout for p in points), max(p.rollout for p in points))
-    span = (first, max(last, first + 1))
+    span, rows = (first, max(last, first + 1)), height - 2
     points = [p for p in points if span[0] <= p.rollout <= span[1]]
-    means = [(x, y) for x, y in means if span[0] <= x <= span[1]]
-    chart, steps = _scaled(width, height, [p.value for p in points] + [y for _, y in means], band, log, span)
-    picture = _Picture(chart, height - 2, glyphs)
+    values = [p.value for p in points] + _in_span(means, span)
+    note = ""
+    if log and not any(math.isfinite(v) and v > 0 for v in values):
+        log, note = False, "nothing above 0: no log scale"
+    values = _with_references(values, [v for line in references for v in _in_span(line, span)])
+    left, *further = [_axis(values, band, rows, log), *(_axis(_in_span(o.means, span), None, rows) for o in others)]
+    right = further[0] if further and width - left.width - further[0].width >= LEAST_CANVAS else None
+    columns = width - left.width - (right.width if right else 0)
+    bounds = (left.up.low, left.up.high)
+    chart = Chart(width, height, [], span, bounds, left.width, columns, left.up.log, note)
+    picture = Picture(chart, rows, glyphs, canvas())
     picture.behind(band, [p.rollout for p in _restarts(points)], marks)
     for reference in references:
         picture.line(reference, "chart.reference")
     picture.rollouts(points)
-    picture.line(means, "chart.mean")
+    for other, axis in zip(others, further, strict=True):
+        picture.line(other.means, other.style, axis.up, other.tag)
+    picture.line(means, "chart.mean", tag=tag)
     picture.signs(points)
     if cursor is not None:
         picture.upright([Mark(cursor, "chart.cursor")], "│" if glyphs is not ASCII else "|", over=True)
-    chart.lines = _framed(picture, steps, cursor)
+    chart.lines = _framed(picture, left, right, others[0].style if others else "", cursor)
     return chart
 
 
-def _scaled(
-    width: int, height: int, values: list[float], band: tuple[float, float] | None, log: bool, span: tuple[int, int]
-) -> tuple[Chart, dict[float, str]]:
-    """An empty chart with its scales, and the ticks of its y-axis with their text."""
-    note = ""
-    if log and not any(math.isfinite(v) and v > 0 for v in values):
-        log, note = False, "nothing above 0: no log scale"
-    count = max(2, (height - 2) // TICK_ROWS)
-    bounds = value_range(values, band, count, log=log)
-    steps = ticks(*bounds, count, log=log)
-    numbers = labels(steps, log=log)
-    left = max(map(len, numbers), default=0) + 1
-    chart = Chart(width, height, [], span, bounds, left, width - left, log, note)
-    return chart, dict(zip(steps, numbers, strict=True))
+def _in_span(line: Line, span: tuple[int, int]) -> list[float]:
+    return [y for x, y in line if span[0] <= x <= span[1]]
 
 
-def readout(points: Sequence[Point], means: Sequence[tuple[int, float]], cursor: int, digits: int = 3) -> str:
+def _with_references(values: list[float], others: list[float]) -> list[float]:
+    """The values that set the scale: references are among them unless they would press the signal flat."""
+    own, all_ = ([v for v in some if math.isfinite(v)] for some in (values, [*values, *others]))
+    if own and all_ and max(all_) - min(all_) <= WIDE * (max(own) - min(own)):
+        return all_
+    return values
+
+
+def _axis(values: Iterable[float], band: tuple[float, float] | None, rows: int, log: bool = False) -> _Axis:
+    """A scale for these values, and its ticks with their text."""
+    count = max(2, rows // TICK_ROWS)
+    low, high = value_range(values, band, count, log=log)
+    steps = ticks(low, high, count, log=log)
+    return _Axis(Scale(low, high, rows * UP, log), dict(zip(steps, labels(steps, log=log), strict=True)))
+
+
+def readout(points: Sequence[Point], means: Line, cursor: int, digits: int = 3) -> str:
     """What the cursor reads: `rollout 31   0.0149   mean 0.0150`, and what is special about the value."""
     value = next((p for p in reversed(points) if p.rollout == cursor and not p.flags & DEAD), None)
     if value is None:
@@ -149,134 +146,38 @@ def readout(points: Sequence[Point], means: Sequence[tuple[int, float]], cursor:
     return text + ("   paused" if value.flags & PAUSED else "")
 
 
-class _Picture:
-    """The canvas of a chart: a style and either a character or dots for each cell."""
-
-    def __init__(self, chart: Chart, rows: int, glyphs: Glyphs) -> None:
-        self.chart, self.rows, self.glyphs = chart, rows, glyphs
-        self.columns = chart.columns
-        self.across = Scale(*chart.span, self.columns * ACROSS)
-        self.up = Scale(*chart.bounds, rows * UP, chart.log)
-        self.style = [["chart.band"] * self.columns for _ in range(rows)]
-        self.char = [[" "] * self.columns for _ in range(rows)]
-        self.dots = [[0] * self.columns for _ in range(rows)]
-
-    def behind(self, band: tuple[float, float] | None, restarts: Iterable[int], marks: Iterable[Mark]) -> None:
-        """What lies behind the values: the range, where attempts begin, alerts."""
-        self.flat(band)
-        self.upright([Mark(rollout, "chart.axis") for rollout in restarts], self.glyphs.parting)
-        self.upright(marks, "╎" if self.glyphs is not ASCII else ":", heads=True)
-
-    def flat(self, band: tuple[float, float] | None) -> None:
-        """The edges of the range, where they are in sight."""
-        for edge in band or ():
-            if self.chart.bounds[0] <= edge <= self.chart.bounds[1]:
-                row = self.rows - 1 - self.up.dot(edge) // UP
-                self.char[row] = ["-" if self.glyphs is ASCII else "╌"] * self.columns
-
-    def upright(self, marks: Iterable[Mark], char: str, *, heads: bool = False, over: bool = False) -> None:
-        """A line through the whole height at each mark; `over`: through what is drawn, too."""
-        for mark in marks:
-            column = self.chart.column_of(mark.rollout)
-            if column is None:
-                continue
-            column -= self.chart.left
-            for row in range(self.rows):
-                if over and self.dots[row][column]:
-                    self.style[row][column] = mark.style
-                else:
-                    self._put(row, column, mark.style, char)
-            if heads:
-                self._put(0, column, mark.style, mark.glyph or self.glyphs.above)
-
-    def line(self, values: Sequence[tuple[int, float]], style: str) -> None:
-        """Values joined by a line, those inside the x-range."""
-        first, last = self.chart.span
-        self._lay([(x, y) for x, y in values if first <= x <= last and self._drawn(y)], style, lines=True)
-
-    def rollouts(self, points: Sequence[Point]) -> None:
-        """Single rollouts as dots: what a restart overtook first, so that live ones lie over it."""
-        dead = [(p.rollout, p.value) for p in points if p.flags & DEAD and self._drawn(p.value)]
-        live = [(p.rollout, p.value) for p in points if not p.flags & (DEAD | PAUSED) and self._drawn(p.value)]
-        self._lay(dead, "spark.dead", lines=False)
-        self._lay(live, "chart.raw", lines=False)
-
-    def signs(self, points: Sequence[Point]) -> None:
-        """What is no dot: paused rollouts hollow, NaN and infinities, values that a log scale can't show."""
-        for p in points:
-            column = self.across.dot(p.rollout) // ACROSS
-            if p.flags & DEAD:
-                continue
-            if not math.isfinite(p.value):
-                self._put(self.rows - 1, column, "spark.bad", self.glyphs.bad)
-            elif not self._drawn(p.value):
-                self._put(self.rows - 1, column, "chart.raw", self.glyphs.below)
-            elif p.flags & PAUSED:
-                self._put(self.rows - 1 - self.up.dot(p.value) // UP, column, "spark.paused", self.glyphs.paused)
-
-    def text(self, row: int) -> list[Run]:
-        """A row of the canvas."""
-        cells: list[Run] = []
-        for style, char, dots in zip(self.style[row], self.char[row], self.dots[row], strict=True):
-            cells.append((style, _glyph(dots, style, self.glyphs) if dots else char))
-        return cells
-
-    def _drawn(self, value: float) -> bool:
-        return math.isfinite(value) and (value > 0 or not self.chart.log)
-
-    def _put(self, row: int, column: int, style: str, char: str) -> None:
-        self.style[row][column], self.char[row][column], self.dots[row][column] = style, char, 0
-
-    def _lay(self, values: Sequence[tuple[int, float]], style: str, *, lines: bool) -> None:
-        if not values:
-            return
-        spots: Dots = [(self.across.dot(x), self.up.dot(y)) for x, y in thinned(values, self.across)]
-        if not lines and self.across.dots / (self.chart.span[1] - self.chart.span[0]) >= BLOB:
-            # Whole pairs of a cell's dots, so that a blob lies in one cell: its neighbours stay as they are.
-            spots = [(x // 2 * 2 + i, y // 2 * 2 + j) for x, y in spots for i in (0, 1) for j in (0, 1)]
-        layer = canvas()(self.columns, self.rows, spots, lines)
-        for row, patterns in enumerate(layer):
-            for column, pattern in enumerate(patterns):
-                if pattern:
-                    self.dots[row][column] |= pattern
-                    self.style[row][column] = style
-
-
-def thinned(values: Sequence[tuple[int, float]], across: Scale) -> list[tuple[int, float]]:
-    """At most two values for a column of dots, the lowest and the highest, in their order."""
-    columns: dict[int, list[tuple[int, float]]] = {}
-    for pair in values:
-        columns.setdefault(across.dot(pair[0]), []).append(pair)
-    out: list[tuple[int, float]] = []
-    for pairs in columns.values():
-        low, high = min(pairs, key=lambda p: p[1]), max(pairs, key=lambda p: p[1])
-        out += [low] if low[1] == high[1] else sorted((low, high), key=pairs.index)
-    return out
-
-
-def _glyph(dots: int, style: str, glyphs: Glyphs) -> str:
-    if glyphs is BLOCKS:
-        halves = ((0x03, 0x18), (0x44, 0xA0))  # left and right dots of the upper and of the lower half
-        return _QUARTERS[sum(1 << i for i, bits in enumerate(b for half in halves for b in half) if dots & bits)]
-    if glyphs is ASCII:
-        return {"chart.mean": "*", "chart.cursor": "#"}.get(style, ".")
-    return chr(0x2800 + dots)
-
-
 def _restarts(points: Sequence[Point]) -> list[Point]:
     return [p for before, p in pairwise(points) if p.attempt != before.attempt]
 
 
-def _framed(picture: _Picture, steps: dict[float, str], cursor: int | None) -> list[list[Run]]:
-    """The canvas with its axes: numbers at the left, a line and rollout numbers below."""
-    chart, plain = picture.chart, picture.glyphs is ASCII
-    beside = {picture.rows - 1 - picture.up.dot(value) // UP: text for value, text in steps.items()}
+def _framed(
+    picture: Picture, left: _Axis, right: _Axis | None, right_style: str, cursor: int | None
+) -> list[list[Run]]:
+    """The canvas with its axes: numbers at the left, perhaps at the right, a line and rollout numbers below."""
+    chart, plain, rows = picture.chart, picture.glyphs is ASCII, picture.rows
+    beside = left.beside(rows)
+    beyond = right.beside(rows) if right else {}
     lines: list[list[Run]] = []
-    for row in range(picture.rows):
+    for row in range(rows):
         label = beside.get(row, "").rjust(chart.left - 1) + ("|" if plain else "┤" if row in beside else "│")
-        lines.append(_runs([("chart.axis", label), *picture.text(row)]))
-    rule = ["-" if plain else "─"] * chart.columns
-    under = [" "] * chart.width
+        cells = [("chart.axis", label), *picture.text(row)]
+        if right:
+            text = ("|" if plain else "├" if row in beyond else "│") + beyond.get(row, "")
+            cells.append((right_style, text.ljust(right.width)))
+        lines.append(_runs(cells))
+    rule, under = _below(chart, plain)
+    axis = [("chart.axis", " " * (chart.left - 1) + ("+" if plain else "└")), *(("chart.axis", c) for c in rule)]
+    at = chart.column_of(cursor) if cursor is not None else None
+    if at is not None:
+        axis[at - chart.left + 1] = ("chart.cursor", "^" if plain else "▲")
+    if right:
+        axis.append((right_style, ("+" if plain else "┘").ljust(right.width)))
+    return [*lines, _runs(axis), [("chart.axis", under)]]
+
+
+def _below(chart: Chart, plain: bool) -> tuple[list[str], str]:
+    """The x-axis: its line with ticks, a cell each, and the rollout numbers below."""
+    rule, under = ["-" if plain else "─"] * chart.columns, [" "] * chart.width
     for value in ticks(*chart.span, max(2, chart.columns // TICK_COLUMNS)):
         column, text = chart.column_of(round(value)), str(round(value))
         if column is None or value != round(value):
@@ -285,11 +186,7 @@ def _framed(picture: _Picture, steps: dict[float, str], cursor: int | None) -> l
         start = min(max(0, column - len(text) // 2), chart.width - len(text))
         if all(c == " " for c in under[max(0, start - 1) : start + len(text) + 1]):
             under[start : start + len(text)] = text
-    axis = [("chart.axis", " " * (chart.left - 1) + ("+" if plain else "└")), *(("chart.axis", c) for c in rule)]
-    at = chart.column_of(cursor) if cursor is not None else None
-    if at is not None:
-        axis[at - chart.left + 1] = ("chart.cursor", "^" if plain else "▲")
-    return [*lines, _runs(axis), [("chart.axis", "".join(under))]]
+    return rule, "".join(under)
 
 
 def _sentence(width: int, height: int, text: str) -> Chart:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from miles_tui.core.run import RunState
+from miles_tui.ui.setup import Setup
 
 # Statistics beside an evaluation's score, by the end of their name; what has a further `/` is one, too.
 NO_SCORE = ("_ratio", "_steps", "_seconds", "_time", "_frac", "_len", "_count")
@@ -44,6 +45,11 @@ def extra_rows(run: RunState, chosen: Chosen, always: Iterable[str]) -> list[str
     logged = run.metrics
     pinned = [name for name in (*always, *chosen.pins) if name in logged]
     return list(dict.fromkeys([*scores_of(logged), *pinned]))
+
+
+def row_names(run: RunState, chosen: Chosen, setup: Setup) -> list[str]:
+    """The rows of the main screen: the signals as the settings have them, then scores and pinned metrics."""
+    return [*setup.signals, *extra_rows(run, chosen, setup.metrics)]
 
 
 def subject_of(run: RunState, log_name: str) -> str:

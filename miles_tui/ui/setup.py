@@ -12,6 +12,7 @@ from miles_tui.core.signals import SIGNALS
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
     from miles_tui.core.run import Pauses
+    from miles_tui.ingest.read import Log
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,6 +48,7 @@ class Setup:
     remember: bool = False
     notices: Notices = field(default_factory=Notices)
     note: str = ""
+    compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
 
     def run(self) -> RunState:
         """A run that nothing was fed to yet."""

@@ -50,6 +50,8 @@ ROLES: dict[str, str | None] = {
     "chart.axis": "dim",
     "chart.reference": "dim",
     "chart.second": "notice",
+    "chart.third": "watch",
+    "chart.fourth": "ok",
 }
 GROUNDS = ("ground", "raised", "chosen")
 ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse", "strike")

@@ -1,4 +1,4 @@
-"""One signal as a chart: rollouts, the five-step mean, the range, alerts, a cursor that reads values."""
+"""A signal or metric as a chart: rollouts, mean, range, alerts, others beside it, a cursor that reads values."""
 
 from __future__ import annotations
 
@@ -9,24 +9,21 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.alerts import Alert
-from miles_tui.core.numbers import number
 from miles_tui.core.run import Change
-from miles_tui.core.series import DEAD, Point
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.series import DEAD
 from miles_tui.core.spark import GLYPHS
-from miles_tui.ui.chart import Chart, Mark, draw_chart, readout
-from miles_tui.ui.rows import range_text
+from miles_tui.ui.chart import Chart, draw_chart
+from miles_tui.ui.chosen import row_names
+from miles_tui.ui.curves import MOST, curves_of, marks_of, partners, values_of, words
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
-from miles_tui.ui.spans import Part
-from miles_tui.ui.views import means_of, row_view
+from miles_tui.ui.spans import Part, Spans
+from miles_tui.ui.views import series_of
 from miles_tui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
-NAMES = tuple(signal.name for signal in SIGNALS)
 LEAST_SPAN = 8  # rollouts: closer is no picture
 
 
@@ -35,7 +32,7 @@ class Canvas(Lines, can_focus=True):
 
 
 class ChartScreen(SubScreen):
-    """A signal over the rollouts. New rollouts redraw it; the cells that stay are not sent again."""
+    """A signal or metric over the rollouts, beside marked ones. What a new rollout leaves as it is is not sent again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "read(-1)", "Read", id="chart.left", tooltip="The cursor to the rollout before"),
@@ -48,11 +45,15 @@ class ChartScreen(SubScreen):
         Binding("s", "scale", "Log scale", id="chart.scale", tooltip="Logarithmic scale, or linear again"),
         Binding("l", "lines", "Log lines", id="chart.lines", show=False,
                 tooltip="The lines of the log around the cursor's rollout, or the newest alert's"),
+        Binding("v", "mark", "Keep", id="chart.mark", tooltip="Mark this one: it stays on the chart beside others"),
+        Binding("V", "unmark", "Alone", id="chart.unmark", show=False, tooltip="No marks: one signal alone"),
+        Binding("c", "pair", "Pair", id="chart.pair",
+                tooltip="With the signal that a condition reads together with it, as reward with answer length"),
         Binding("up,k", "signal(-1)", "Signal", id="chart.up", show=False, tooltip="The signal above"),
         Binding("down,j", "signal(1)", "Signal", id="chart.down", show=False, tooltip="The signal below"),
-    ]
-    FOOTER = (("Esc", "back", 0), ("←→", "read", 1), ("↑↓", "signal", 3), ("+ -", "zoom", 2), ("s", "log scale", 4),
-              ("0", "whole run", 5))  # fmt: skip
+    ]  # fmt: skip
+    FOOTER = (("Esc", "back", 0), ("←→", "read", 1), ("↑↓", "signal", 3), ("+ -", "zoom", 2), ("s", "log scale", 6),
+              ("c", "pair", 4), ("v", "keep", 5), ("0", "whole run", 7))  # fmt: skip
     DEFAULT_CSS = """
     ChartScreen #title { margin-bottom: 0; }
     """
@@ -70,55 +71,45 @@ class ChartScreen(SubScreen):
     def body(self) -> Widget:
         return Canvas(id="body")
 
+    @property
+    def subjects(self) -> list[str]:
+        """What is drawn: the signal or metric, then the marked ones."""
+        marked = self.session.chosen.marked
+        return [self.signal, *(name for name in marked if name != self.signal)][:MOST]
+
     def grew(self, change: Change) -> None:
-        if self.signal in change.signals or change.alerts:
+        signals = change.signals.intersection(self.subjects)
+        metrics = change.metrics and any(name not in self.session.run.signals for name in self.subjects)
+        if signals or metrics or change.alerts:
             self.fill()
         self._frame()
 
     def fill(self) -> None:
-        body = self.query_one("#body", Canvas)
-        view = row_view(self.session.run, self.signal)
-        band = (view.low, view.high) if view.low is not None and view.high is not None else None
-        series, marks = self.session.run.signals[self.signal], self._marks()
-        drawn = (series, len(series), series.last, marks, band, self.span, self.cursor, self.logarithmic, body.size)
+        body, run, subjects = self.query_one("#body", Canvas), self.session.run, self.subjects
+        every = [series_of(run, name) for name in subjects]
+        marks, references = marks_of(run, self.signal), cast("MilesApp", self.app).references.runs
+        known = run.judge.ranges.get(self.signal)
+        drawn = (subjects, [(id(s), len(s), s.last) for s in every], marks, known, len(references), self.span,
+                 self.cursor, self.logarithmic, body.size)  # fmt: skip
         if drawn == self._drawn:
-            return  # most of a rollout's lines say nothing of this signal, and drawing takes 8 ms
+            return  # most of a rollout's lines say nothing of this signal, and drawing takes 6 ms and more
         self._drawn = drawn
-        points, means = self._data()
+        curves = curves_of(run, subjects)
+        first = curves[0]
+        behind = [reference for r in references if (reference := r.means(self.signal, run.window))]
         self._chart = draw_chart(
-            body.size.width, body.size.height, points, means,
-            band=band, marks=marks, log=self.logarithmic, span=self.span, cursor=self.cursor,
-            glyphs=self._glyphs,
+            body.size.width, body.size.height, first.points, first.means,
+            band=first.band, marks=marks, log=self.logarithmic, span=self.span, cursor=self.cursor,
+            references=behind, others=[curve.other() for curve in curves[1:]], tag=first.tag, glyphs=self._glyphs,
         )  # fmt: skip
         body.show(self._chart.lines)
-        self.retitle(self._words(points, means))
-
-    def _words(self, points: list[Point], means: list[tuple[int, float]]) -> list[Part]:
-        """The second line: what the cursor reads, or the newest values; the range where it fits."""
-        view = row_view(self.session.run, self.signal)
-        unit = f" ({view.unit})" if view.unit else ""
-        parts = [Part(0, [("bright", self.signal), ("dim", unit)], [("bright", self.signal)])]
-        if self.cursor is not None:
-            parts.append(Part(1, [("bright", readout(points, means, self.cursor, view.digits))]))
-        else:
-            values = [("last", view.last), (f"mean {self.session.run.window}", view.mean)]
-            parts += [
-                Part(rank, [("dim", f"{word} "), ("bright", number(v, view.digits))])
-                for rank, (word, v) in enumerate(values, 1)
-                if v is not None
-            ]
-        if range_text(view, 48):
-            parts.append(Part(4, [("dim", f"range {range_text(view, 48)}")]))
-        if self.logarithmic and self._chart is not None:
-            parts.append(Part(3, [("watch", self._chart.note or "log scale")]))
-        return parts
-
-    def _data(self) -> tuple[list[Point], list[tuple[int, float]]]:
-        points = self.session.run.signals[self.signal].points()
-        return points, means_of(points, self.session.run.window)
-
-    def _marks(self) -> list[Mark]:
-        return [mark for alert in self.session.run.alerts if self.signal in alert.signals for mark in _marks_of(alert)]
+        note = (self._chart.note or "log scale") if self.logarithmic else ""
+        title = words(curves, self.cursor, run.window, note)
+        names = [r.name for r in references if r.means(self.signal, run.window)]
+        if names:
+            long: Spans = [("chart.reference", f"behind: {', '.join(names)}")]
+            title.append(Part(6, long, [("chart.reference", f"{len(names)} behind")]))
+        self.retitle(title)
 
     def on_click(self, event: events.Click) -> None:
         """A click reads the rollout under it."""
@@ -173,22 +164,44 @@ class ChartScreen(SubScreen):
         self.fill()
 
     def action_signal(self, by: int) -> None:
-        """The next signal, with the same part and cursor: rollouts stay in line."""
-        self.signal = NAMES[(NAMES.index(self.signal) + by) % len(NAMES)]
+        """The next row, with the same part and cursor: rollouts stay in line."""
+        session = self.session
+        names = row_names(session.run, session.chosen, cast("MilesApp", self.app).setup)
+        if self.signal not in names:
+            names.append(self.signal)
+        self.signal = names[(names.index(self.signal) + by) % len(names)]
+        self.fill()
+
+    def action_mark(self) -> None:
+        """Keep this one on the chart while others are looked at, or let it go."""
+        marked = self.session.chosen.toggle_mark(self.signal)
+        self.say(f"{self.signal} stays: choose another with ↑ ↓" if marked else f"{self.signal} goes when you move on")
+        self.fill()
+
+    def action_unmark(self) -> None:
+        """One signal alone again."""
+        self.session.chosen.marked.clear()
+        self.say("one alone")
+        self.fill()
+
+    def action_pair(self) -> None:
+        """With what a condition reads together with it: the next such one, then none."""
+        others = partners(self.session.run, self.signal)
+        if not others:
+            self.say(f"no condition reads {self.signal} together with another")
+            return
+        marked = self.session.chosen.marked
+        now = [name for name in others if name in marked]
+        at = others.index(now[0]) + 1 if now else 0
+        marked[:] = others[at : at + 1]
+        self.say(f"{self.signal} with {others[at]}" if at < len(others) else f"{self.signal} alone")
         self.fill()
 
     def _extent(self) -> tuple[int, int]:
-        points = [p.rollout for p in self._data()[0] if not p.flags & DEAD]
+        points = [p.rollout for p in values_of(self.session.run, self.signal)[0] if not p.flags & DEAD]
         return (min(points), max(points)) if points else (0, 1)
 
     def _clamped(self, start: int, length: int) -> tuple[int, int]:
         first, last = self._extent()
         start = max(first, min(start, last - length))
         return start, start + length
-
-
-def _marks_of(alert: Alert) -> list[Mark]:
-    """Where an alert was raised, and where it was resolved."""
-    style = "chart.mark" if alert.open else "chart.axis"
-    steps = [(alert.raised_step, ""), (alert.resolved_step, "·")]
-    return [Mark(step, style, glyph) for step, glyph in steps if step is not None]

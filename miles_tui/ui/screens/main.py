@@ -13,7 +13,7 @@ from textual.geometry import Size
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
 from miles_tui.ui.calm import calm_lines
-from miles_tui.ui.chosen import extra_rows
+from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS
 from miles_tui.ui.layout import Plan, plan
@@ -99,9 +99,7 @@ class MainScreen(MainActions):
         self.pane.display = not p.too_small
 
     def _names(self) -> list[str]:
-        """The rows: the signals as the settings have them, then scores and pinned metrics."""
-        setup = self.app_.setup
-        return [*setup.signals, *extra_rows(self.session.run, self.session.chosen, setup.metrics)]
+        return row_names(self.session.run, self.session.chosen, self.app_.setup)
 
     @property
     def _table(self) -> SignalTable:

@@ -21,6 +21,8 @@ BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
 ]
 
+SAID_SECONDS = 6.0  # how long the footer shows what a key did
+
 
 class SubScreen(Screen[None]):
     """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
@@ -71,9 +73,15 @@ class SubScreen(Screen[None]):
         self.fill()
 
     def say(self, text: str) -> None:
-        """Show a short message in the footer until the next one."""
+        """Show a short message in the footer for a moment."""
         self._said = text
         self._frame()
+        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
+
+    def _unsay(self, text: str) -> None:
+        if self._said == text:
+            self._said = ""
+            self._frame()
 
     def retitle(self, title: list[Part]) -> None:
         """Change the second line."""

@@ -1,0 +1,160 @@
+"""What a chart of one or several subjects draws: a curve each, with its words. Pure.
+
+A subject is a signal by its name, or a metric by its log name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from miles_tui.core.alerts import Alert
+from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.numbers import number
+from miles_tui.core.run import RunState
+from miles_tui.core.series import DEAD, Point, Series
+from miles_tui.ui.chart import Mark, Other, readout
+from miles_tui.ui.rows import range_text
+from miles_tui.ui.spans import Part, Spans
+from miles_tui.ui.views import RowView, harmless, means_of, row_view, series_of
+
+STYLES = ("chart.mean", "chart.second", "chart.third", "chart.fourth")
+MOST = len(STYLES)  # curves of one chart: more lines can't be told apart
+PLENTY = 8192  # points that are drawn one by one; of more, blocks' lowest and highest ones
+
+
+@dataclass(slots=True, frozen=True)
+class Curve:
+    """One subject: its values, means, words. `tag` is its number in a chart of several, else empty."""
+
+    name: str
+    view: RowView
+    points: Sequence[Point]
+    means: Sequence[tuple[int, float]]
+    style: str = STYLES[0]
+    tag: str = ""
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The range in force."""
+        low, high = self.view.low, self.view.high
+        return (low, high) if low is not None and high is not None else None
+
+    def other(self) -> Other:
+        """As a line on another's chart; too few values for a mean are drawn as they are."""
+        live = [(p.rollout, p.value) for p in self.points if not p.flags & DEAD]
+        return Other(self.means or live, self.style, self.tag)
+
+    def label(self) -> Spans:
+        """Its number and name, in its style."""
+        return [(self.style, f"{self.tag} " if self.tag else ""), ("bright", harmless(self.name))]
+
+
+def curves_of(run: RunState, subjects: Sequence[str]) -> list[Curve]:
+    """A curve for each of the first `MOST` subjects; the first is the one whose chart it is."""
+    several = len(subjects) > 1
+    return [
+        Curve(name, row_view(run, name), *values_of(run, name), STYLES[i], str(i + 1) if several else "")
+        for i, name in enumerate(subjects[:MOST])
+    ]
+
+
+def values_of(run: RunState, subject: str) -> tuple[list[Point], list[tuple[int, float]]]:
+    """Points and means. Of a series beyond `PLENTY` the lowest and highest point of each block, and one mean.
+
+    A chart has some 200 columns of dots, and 100,000 objects would take 0.2 s.
+    """
+    series = series_of(run, subject)
+    if len(series) <= PLENTY:
+        points = series.points()
+        return points, means_of(points, run.window)
+    return _blocks(series, run.window)
+
+
+def _blocks(series: Series, window: int) -> tuple[list[Point], list[tuple[int, float]]]:
+    size = -(-len(series) // (PLENTY // 4))
+    points, means = [], []
+    for begin in range(0, len(series), size):
+        end = min(len(series), begin + size)
+        flags, values = series.flags[begin:end], series.y[begin:end]
+        if any(flags) or not math.isfinite(sum(values)):
+            chosen = [begin + i for i, f in enumerate(flags) if f or not math.isfinite(values[i])][:2]
+            usual = [i for i in range(begin, end) if not series.flags[i] and math.isfinite(series.y[i])]
+            chosen += [min(usual, key=series.y.__getitem__), max(usual, key=series.y.__getitem__)] if usual else []
+        else:
+            chosen = [begin + values.index(min(values)), begin + values.index(max(values))]
+        points += [_point(series, i) for i in sorted(set(chosen))]
+        recent = [_point(series, i) for i in range(max(0, end - 2 * window), end)]
+        means += means_of(recent, window)[-1:]
+    if points[-1].rollout != series.x[-1]:
+        points.append(_point(series, len(series) - 1))
+    return points, means
+
+
+def _point(series: Series, at: int) -> Point:
+    return Point(series.x[at], series.y[at], series.flags[at], series.attempts[at])
+
+
+def marks_of(run: RunState, subject: str) -> list[Mark]:
+    """Where alerts of a subject were raised and resolved."""
+    return [mark for alert in run.alerts if subject in alert.signals for mark in _marks(alert)]
+
+
+def _marks(alert: Alert) -> list[Mark]:
+    style = "chart.mark" if alert.open else "chart.axis"
+    steps = [(alert.raised_step, ""), (alert.resolved_step, "·")]
+    return [Mark(step, style, glyph) for step, glyph in steps if step is not None]
+
+
+def partners(run: RunState, subject: str) -> list[str]:
+    """The signals that a condition reads together with this one: those of an open alert first."""
+    alerts: Iterable[tuple[str, ...]] = (alert.signals for alert in reversed(run.alerts) if alert.open)
+    pairs = [*alerts, *(condition.signals for condition in CONDITIONS.values())]
+    found = [other for pair in pairs if subject in pair and len(pair) == 2 for other in pair if other != subject]
+    return list(dict.fromkeys(found))
+
+
+def words(curves: Sequence[Curve], cursor: int | None, window: int, note: str) -> list[Part]:
+    """The chart's title: what the cursor reads, or the newest values; the range where it fits."""
+    if len(curves) > 1:
+        return _words_of_several(curves, cursor)
+    (curve,) = curves
+    view = curve.view
+    unit = f" ({view.unit})" if view.unit else ""
+    parts = [Part(0, [*curve.label(), ("dim", unit)], curve.label())]
+    if cursor is not None:
+        parts.append(Part(1, [("bright", readout(curve.points, curve.means, cursor, view.digits))]))
+    else:
+        values = [("last", view.last), (f"mean {window}", view.mean)]
+        parts += [
+            Part(rank, [("dim", f"{word} "), ("bright", number(v, view.digits))])
+            for rank, (word, v) in enumerate(values, 1)
+            if v is not None
+        ]
+    if range_text(view, 48):
+        parts.append(Part(4, [("dim", f"range {range_text(view, 48)}")]))
+    if view.note:
+        parts.append(Part(5, [("dim", view.note)]))
+    if note:
+        parts.append(Part(3, [("watch", note)]))
+    return parts
+
+
+def _words_of_several(curves: Sequence[Curve], cursor: int | None) -> list[Part]:
+    """Each curve's number, name, value and whose numbers the axes have."""
+    places = ("left", "right", *["own scale"] * (MOST - 2))
+    parts = [Part(0, [("bright", f"rollout {cursor}")])] if cursor is not None else []
+    for rank, (curve, place) in enumerate(zip(curves, places, strict=False), 1):
+        value = curve.view.mean if cursor is None else _at(curve, cursor)
+        said: Spans = [("text", f" {number(value, curve.view.digits)}")] if value is not None else [("dim", " –")]
+        parts.append(Part(rank, [*curve.label(), *said, ("dim", f" ({place})")], [*curve.label(), *said]))
+    return parts
+
+
+def _at(curve: Curve, rollout: int) -> float | None:
+    """The value that is drawn as a line: the mean, else the rollout's own."""
+    mean = next((y for x, y in reversed(curve.means) if x == rollout), None)
+    if mean is not None:
+        return mean
+    return next((p.value for p in reversed(curve.points) if p.rollout == rollout and not p.flags & DEAD), None)

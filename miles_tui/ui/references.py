@@ -1,0 +1,66 @@
+"""Reference runs: other logs that are read once, after the first paint, and drawn behind in charts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miles_tui.core.judge import Judge
+from miles_tui.core.run import RunState
+from miles_tui.errors import MilesTuiError
+from miles_tui.ui.views import harmless, series_of
+
+if TYPE_CHECKING:
+    from miles_tui.ingest.read import Log
+
+
+@dataclass(slots=True)
+class Reference:
+    """Another run, read to its end."""
+
+    name: str
+    run: RunState
+    _means: dict[tuple[str, int], list[tuple[int, float]]] = field(default_factory=dict)
+
+    def means(self, subject: str, window: int) -> list[tuple[int, float]]:
+        """(rollout, mean of `window` values) of a signal or metric; empty where that run has none."""
+        key = (subject, window)
+        if key not in self._means:
+            self._means[key] = series_of(self.run, subject).means(window)
+        return self._means[key]
+
+
+@dataclass(slots=True)
+class References:
+    """The reference runs that were read so far, in the order given, and those that can't be read."""
+
+    runs: list[Reference] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def take_failed(self) -> list[str]:
+        """What could not be read since this was asked last."""
+        failed, self.failed = self.failed, []
+        return failed
+
+    async def read(self, logs: Sequence[Log], told: Callable[[], None]) -> None:
+        """Read them one after another in a thread; `told` is called after each."""
+        for log in logs:
+            try:
+                run = await asyncio.to_thread(_read, log)
+            except MilesTuiError as error:
+                self.failed.append(str(error))
+            else:
+                if run.records:
+                    self.runs.append(Reference(harmless(Path(log).stem), run))
+                else:
+                    self.failed.append(f"{log}: no metric to compare with")
+            told()
+
+
+def _read(log: Log) -> RunState:
+    from miles_tui.report import read_log  # pydantic comes with it: 40 ms, in this thread
+
+    return read_log(log, Judge(), keep_metrics=True)
