@@ -87,6 +87,7 @@ class Merger:
     def __init__(self) -> None:
         self.planned: int | None = None
         self.learned = False
+        self.groups: int | None = None  # prompts a rollout, where the arguments tell
         self.attempt = 1
         self.started = 0
         self.names: dict[str, str] = {}  # signal -> the log name that it came from last
@@ -157,7 +158,7 @@ class Merger:
     def _entry(self, number: int) -> Open:
         entry = self._open.get(number)
         if entry is None:
-            entry = Open(Rollout(number, self.attempt, self.started, planned_updates=self.planned))
+            entry = Open(Rollout(number, self.attempt, self.started, planned_updates=self.planned, groups=self.groups))
             self._open[number] = entry
             if number > self._done:
                 self.started += 1

@@ -356,20 +356,18 @@ class RunState:
                 change.header |= self.phase.see_fact(fact)
 
     def _plan(self) -> None:
-        """k from the printed arguments, until the lines themselves have told it."""
+        """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""
+        prompts = self.args.get("rollout_batch_size", "")
+        self._merger.groups = int(prompts) if prompts.isdigit() else None
         if self._merger.learned:
             return
         given = self.args.get("num_steps_per_rollout", "")
         if given.isdigit() and int(given) > 0:
             self._merger.planned = int(given)
             return
-        names = ("rollout_batch_size", "n_samples_per_prompt", "global_batch_size")
-        try:
-            prompts, samples, batch = (int(self.args[name]) for name in names)
-        except (KeyError, ValueError):
-            return
-        if batch > 0 and prompts * samples >= batch:
-            self._merger.planned = prompts * samples // batch
+        samples, batch = (self.args.get(name, "") for name in ("n_samples_per_prompt", "global_batch_size"))
+        if self._merger.groups and samples.isdigit() and batch.isdigit() and int(batch):
+            self._merger.planned = self._merger.groups * int(samples) // int(batch) or None
 
     def _note_alerts(self, change: Change) -> None:
         now = [(a.condition, a.state, a.severity, a.count, a.evidence) for a in self.alerts[-64:]]

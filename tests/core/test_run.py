@@ -267,3 +267,14 @@ def test_not_a_number_in_another_model_of_the_run_is_seen() -> None:
     run = state(items)
     assert [(c, s) for c, s, _ in raised(run)] == [("not-finite", 12)]
     assert "beta/train/grad_norm" in run.alerts[0].evidence
+
+
+def test_groups_that_all_got_one_reward_are_no_signal() -> None:
+    items: list[Item] = [args(rollout_batch_size=32)]
+    for n in range(8):
+        for item in rollout(n):
+            if isinstance(item, Record) and item.kind == "perf" and "perf/rollout_time" in item.metrics:
+                item.metrics.update({"rollout/zero_std/count_0.1": 30, "rollout/zero_std/count_1.0": 2})
+            items.append(item)
+    assert [c for c, *_ in raised(state(items))] == ["no-signal"]
+    assert raised(state(items[1:])) == [], "without the number of groups nothing is claimed"
