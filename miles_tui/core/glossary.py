@@ -65,6 +65,9 @@ FAMILIES: tuple[tuple[str, str, str], ...] = (
     ("rollout/response_len/", "answer length", "tokens"),
     ("passrate/pass@", "share of prompts solved by at least one of k answers", ""),
     ("eval/", "an evaluation's score or statistic", ""),
+    ("perf/actor_train_time", "the optimizer updates", ""),
+    ("perf/ref_log_probs_time", "the reference model scoring the samples", ""),
+    ("perf/save_model_time", "writing a checkpoint", ""),
     ("perf/", "time or speed of a part of the step", ""),
     ("train/lr-", "learning rate of a parameter group", ""),
 )

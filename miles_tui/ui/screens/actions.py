@@ -113,6 +113,11 @@ class MainActions(Screen[None]):
 
         self.app.push_screen(MetricsScreen(self.session, self.app_.glyphs))
 
+    def action_time(self) -> None:
+        from miles_tui.ui.screens.steptime import StepTimeScreen
+
+        self.app.push_screen(StepTimeScreen(self.session, self.app_.glyphs))
+
     def action_mark(self) -> None:
         """Mark the selected row, for a chart of several."""
         row = self.query_one("#signals", SignalTable).selected

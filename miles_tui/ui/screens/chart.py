@@ -32,7 +32,7 @@ class Canvas(Lines, can_focus=True):
 
 
 class ChartScreen(SubScreen):
-    """A signal or metric over the rollouts, beside marked ones. What a new rollout leaves as it is is not sent again."""
+    """A signal or metric over the rollouts, beside marked ones. A new rollout sends the cells that it changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "read(-1)", "Read", id="chart.left", tooltip="The cursor to the rollout before"),

@@ -1,0 +1,120 @@
+"""Where a step's time goes: the mean of the last steps as one bar, each phase with its past and usual value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from miles_tui.core.glossary import meaning_of
+from miles_tui.core.run import Change
+from miles_tui.core.steptime import Spent, Split, split
+from miles_tui.core.text import fit_text
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.session import Session
+from miles_tui.ui.spans import Spans
+from miles_tui.ui.sparks import Sparks
+from miles_tui.ui.timebar import bar, phase_line, title_line, words
+from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
+
+if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
+
+NO_TIMES = "no step's times so far: the trainer logs them as perf/step_time and the like"
+WITHIN = "; timed inside the waiting"
+
+
+class StepTimeScreen(SubScreen):
+    """The bar, and a line a phase. It is taken anew when a step's times came, once a rollout."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Chart", id="time.open", tooltip="The phase's time as a chart"),
+    ]
+    FOOTER = (("Esc", "back", 0), ("Enter", "chart", 1), ("↑↓", "select", 2))
+    AUTO_FOCUS = "#body"
+    DEFAULT_CSS = """
+    StepTimeScreen #bar { height: 3; }
+    StepTimeScreen #titles { height: 1; }
+    """
+
+    def __init__(self, session: Session, glyphs: str) -> None:
+        super().__init__(session, "where the time goes")
+        self._plain = glyphs == "ascii"
+        self._sparks = Sparks(glyphs)
+        self._split: Split | None = None
+        self._taken: object = None
+
+    def body(self) -> Widget:
+        return Listing(id="body")
+
+    def compose(self) -> ComposeResult:
+        head, title, body, keys = super().compose()
+        yield from (head, title, Lines(id="bar"), Lines(id="titles"), body, Lines(id="words"), keys)
+
+    @property
+    def lines(self) -> list[Spent]:
+        """What the lines stand for: phases, the rest, the whole."""
+        found = self._split
+        return [s for s in (*found.phases, found.rest, found.whole) if s is not None] if found else []
+
+    def grew(self, change: Change) -> None:
+        if change.metrics:
+            self.fill()
+        self._frame()
+
+    def fill(self) -> None:
+        width, height = self.size
+        if not width:
+            return
+        self._take()
+        self.query_one("#bar").styles.height = 3 if height >= 20 else 2 if height >= 13 else 1
+        self.query_one("#titles").display = height >= 13
+        margin, found = 2 if width >= 110 else 1 if width >= 76 else 0, self._split
+        if found is None:
+            self.query_one("#bar", Lines).show([[("dim", " " * margin + fit_text(NO_TIMES, width - 2 * margin))]])
+            return
+        self.retitle(words(found))
+        edge: Spans = [("text", " " * margin)]
+        lines = [[*edge, *line] for line in bar(found, width - 2 * margin, plain=self._plain)]
+        self.query_one("#bar", Lines).show(lines if height >= 13 else lines[1:])
+        name = 19 if width >= 50 else min(19, width - 18)
+        self.query_one("#titles", Lines).show([title_line(width, margin, name, found.steps)])
+        rows = [phase_line(s, found, width, margin, name, self._sparks.draw, self._plain) for s in self.lines]
+        self.query_one("#body", Listing).put(rows)
+        self._show_words()
+
+    def _take(self) -> None:
+        metrics = self.session.run.metrics
+        perf = {name: series for name, series in metrics.items() if name.startswith("perf/")}
+        state = [(len(series), series.last) for series in perf.values()]
+        if state != self._taken:
+            self._taken, self._split = state, split(perf, self.session.run.window)
+
+    def _show_words(self) -> None:
+        spent, margin = self._current(), 2 if self.size.width >= 110 else 1 if self.size.width >= 76 else 0
+        said = "what a step takes beside these phases"
+        if spent is not None and spent.part.metrics:
+            known = [m.line() for name in spent.part.metrics if (m := meaning_of(name)) is not None]
+            said = f"{spent.part.metrics[0]}: {known[0] if known else ''}{WITHIN if spent.part.inside else ''}"
+        text = fit_text(said, max(0, self.size.width - 2 * margin))
+        self.query_one("#words", Lines).show([[("dim", " " * margin + text)]])
+
+    def _current(self) -> Spent | None:
+        at, lines = self.query_one("#body", Listing).at, self.lines
+        return lines[at] if at < len(lines) else None
+
+    def on_listing_moved(self) -> None:
+        self._show_words()
+
+    def on_listing_picked(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        spent = self._current()
+        if spent is None or not spent.part.metrics:
+            self.say("no metric has this time alone")
+            return
+        cast("MilesApp", self.app).open_chart(spent.part.metrics[0])
