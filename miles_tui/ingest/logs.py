@@ -246,9 +246,9 @@ def _base(name: str) -> str:
 
 
 def _oldest_first(parts: list[Path]) -> list[Path]:
-    """By the time of their first metric line where each has its own, else by the names' numbers; the log itself is last.
+    """By the time of each one's first metric line, else by the names' numbers; the log itself is last.
 
-    Other lines' times don't count: the launch is told by another clock, and samples quote dates.
+    Other lines' times don't count: another clock tells the launch, and samples quote dates.
 
     `.2` is older than `.1`, a date is older than a later date.
     """
