@@ -112,11 +112,11 @@ class FixedJudge(Judge):
         self.states = {name: Reading(State.LEARNING, count=0, of=8) for name in self.states}
 
     def sampled(self, rollout: Rollout) -> None:
-        self._widen(rollout, updates=False)
+        self._own.widen(rollout, updates=False)
 
     def trained(self, rollout: Rollout) -> None:
         self.at = rollout.number
-        self._widen(rollout, updates=True)
+        self._own.widen(rollout, updates=True)
         learned = min(rollout.rank + 1, 8)
         for name in self.states:
             self.states[name] = Reading(State.OK) if learned == 8 else Reading(State.LEARNING, count=learned, of=8)
