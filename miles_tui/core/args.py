@@ -10,17 +10,18 @@ import shlex
 
 from miles_tui.core.plain import mask, plain
 
-_ROW = re.compile(r"\s{1,8}([A-Za-z_]\w{0,80}) (\.{2,} ?|(?<=\w{46} ))(.*)")
+# A row begins with blanks; what a transport put before them does not matter.
+_ROW = re.compile(r"(?:\A|  |(?<=[:>|\])-]) )([A-Za-z_]\w{0,80}) (?:\.{2,}(?: |\Z)|(?<=\w{46} ))(.*)", re.DOTALL)
 _FLAG = re.compile(r"--([A-Za-z][\w-]{0,80})(?:=(.*))?", re.DOTALL)
 _NEGATIVE = re.compile(r"-[\d.]")
 _SCRIPT = re.compile(r"\S*\.py")
 _MOST_VALUE = 200
 
 
-def table_row(message: str) -> tuple[str, str] | None:
-    """`  name ....... value` as (name, value), or None."""
-    match = _ROW.fullmatch(mask(plain(message)))
-    return (match[1], match[3].strip()[:_MOST_VALUE]) if match else None
+def table_row(line: str) -> tuple[str, str] | None:
+    """`  name ....... value` as (name, value), whatever prefix stands before it, or None."""
+    match = _ROW.search(mask(plain(line).strip()))
+    return (match[1], match[2].strip()[:_MOST_VALUE]) if match else None
 
 
 def cli_arguments(line: str) -> dict[str, str]:

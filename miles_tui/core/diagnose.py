@@ -6,17 +6,17 @@ import re
 
 from miles_tui.core.lines import clean
 
-_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]]*\] [\w./-]+\.py:\d+ - ")
+_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
 _ENGINE = re.compile(
     r"HTTP/1\.1\"|Decode batch|Prefill batch|server is fired up|Uvicorn running|SGLangEngine|sglang", re.IGNORECASE
 )
 _TABLE = re.compile(
-    r"-{4,} ?arguments ?-{4,}|^ {1,4}(?:num_rollout|rollout_batch_size|actor_num_nodes) \.{3,}", re.MULTILINE
+    r"---- ?arguments ?----|^ {1,4}(?:num_rollout|rollout_batch_size|actor_num_nodes) \.{3,}", re.MULTILINE
 )
 _TRAFFIC = re.compile(r"(?:POST|GET) /\w+[^\n]{0,40} HTTP/1\.1|Decode batch")
 _TRAFFIC_WITHOUT_METRIC = 40  # a first rollout prints fewer engine lines than this while it starts
-_JSON_METRIC = re.compile(r"^[^\n]{0,200}\{[^\n]*\"(?:train|rollout|perf|eval)/[^\n]*\}", re.MULTILINE)
-_JSON_LINE = re.compile(r"^\s*\{\"[^\n]*\}\s*$", re.MULTILINE)
+_JSON_METRIC = re.compile(r"^[^\n{]{0,200}\{[^\n]{0,4000}?\"(?:train|rollout|perf|eval)/", re.MULTILINE)
+_JSON_LINE = re.compile(r"^[ \t]*\{\"[^\n]*\}[ \t]*$", re.MULTILINE)
 _STDOUT_ONLY = (
     "Only standard output seems to be captured; Miles logs its metrics to standard error: "
     "start it with `> train.log 2>&1`."
@@ -30,12 +30,22 @@ _OTHERS = (
     ("MMEngine", re.compile(r"\bEpoch ?\[\d+\]\[\d+/\d+\]")),
     ("OpenRLHF", re.compile(r"openrlhf", re.IGNORECASE)),
 )
+# Longest first: a mark of UTF-16 begins UTF-32's.
+_MARKS = (
+    (b"\xff\xfe\0\0", "UTF-32"),
+    (b"\0\0\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+_WIDE_SAMPLE = 4096
 
 
 def diagnose(sample: bytes) -> str | None:
     """One sentence on why `sample` (a log's beginning, or that and its end) has no metric; None if unclear."""
     if not sample.strip(b"\0 \r\n\t"):
         return "The log is empty so far."
+    if (encoding := wide_encoding(sample)) is not None:
+        return f"The log is {encoding}, not UTF-8; convert it: `iconv -f {encoding} -t UTF-8 LOG > NEW.log`."
     if is_binary(sample):
         return "This is a binary file, not a log."
     text = "\n".join(clean(line) for line in re.split(rb"[\r\n]+", sample))
@@ -65,3 +75,22 @@ def is_binary(sample: bytes) -> bool:
     controls = len(body) - len(body.translate(None, bytes(range(1, 7)) + bytes(range(14, 27)) + bytes(range(28, 32))))
     unreadable = body.decode("utf-8", "replace").count("\ufffd")
     return controls * 20 > len(body) or unreadable * 8 > len(body)
+
+
+def wide_encoding(sample: bytes) -> str | None:
+    """The name that iconv has for an encoding of two or four bytes a character, or None: a shell on Windows writes so.
+
+    A byte order mark says it, or, without one, a NUL in nearly every second byte and hardly any between.
+    """
+    for mark, name in _MARKS:
+        if sample.startswith(mark):
+            return name
+    head = sample[:_WIDE_SAMPLE].lstrip(b"\0") or b"x"
+    at = len(sample[:_WIDE_SAMPLE]) - len(head)
+    even, odd = sample[at - at % 2 :][:_WIDE_SAMPLE:2], sample[at - at % 2 + 1 :][:_WIDE_SAMPLE:2]
+    if len(odd) < 8:
+        return None
+    high, low = even.count(0) / len(even), odd.count(0) / len(odd)
+    if max(high, low) < 0.8 or min(high, low) > 0.1:
+        return None
+    return "UTF-16BE" if high > low else "UTF-16LE"

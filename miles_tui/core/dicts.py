@@ -2,8 +2,9 @@
 
 What counts is the same on both ways: ints and floats, NaN and infinities among them, NumPy scalars
 and one-element tensors; nested dicts are flattened with `/`; None, text, booleans, lists and
-whatever else stands there are left out and cost no other key. A number is complete only if a `,`
-or `}` follows it, so a torn line never gives a shortened number: it gives nothing.
+whatever else stands there are left out and cost no other key. Of equal keys the last counts, also where it
+is None. A number is complete only if a `,` or `}` follows it, so a torn line never gives a shortened
+number: it gives nothing.
 """
 
 from __future__ import annotations
@@ -94,6 +95,8 @@ def _flatten(found: dict[str, object], prefix: str, into: Metrics, depth: int) -
                 return False
         elif type(value) is float or type(value) is int:
             into[prefix + key] = _bounded(value)
+        else:
+            into.pop(prefix + key, None)  # of two with one name the last counts, as everywhere
     return True
 
 
@@ -126,9 +129,13 @@ _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\
 
 def careful_metrics(text: str, start: int) -> tuple[Metrics, int] | Torn:
     """The metrics of the dict whose `{` is `text[start]`, and the index behind its `}`."""
+    found: dict[str, object] = {}
+    end = _dict(text, start, found, 0)
+    if isinstance(end, Torn):
+        return end
     metrics: Metrics = {}
-    end = _dict(text, start, "", metrics, 0)
-    return (metrics, end) if isinstance(end, int) else end
+    _flatten(found, "", metrics, 0)
+    return metrics, end
 
 
 def _skip(text: str, at: int) -> int:
@@ -136,7 +143,8 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _dict(text: str, at: int, prefix: str, into: Metrics, depth: int) -> int | Torn:
+def _dict(text: str, at: int, into: dict[str, object], depth: int) -> int | Torn:
+    """Read a dict as it stands, keys of one name the last for all, as Python and JSON have it."""
     if depth > _MAX_DEPTH:
         return BAD
     at = _skip(text, at + 1)
@@ -149,7 +157,7 @@ def _dict(text: str, at: int, prefix: str, into: Metrics, depth: int) -> int | T
         if isinstance(key, Torn):
             return key
         name, at = key
-        end = _value(text, at, prefix + name, into, depth)
+        end = _value(text, at, name, into, depth)
         if isinstance(end, Torn):
             return end
         at = _skip(text, end)
@@ -192,14 +200,15 @@ def _unescape(match: re.Match[str]) -> str:
     return _PLAIN_ESCAPES.get(other, other)
 
 
-def _value(text: str, at: int, name: str, into: Metrics, depth: int) -> int | Torn:
+def _value(text: str, at: int, name: str, into: dict[str, object], depth: int) -> int | Torn:
+    into[name] = None
     if at >= len(text):
         return TORN
     if text[at] == "{":
-        nested: Metrics = {}
-        end = _dict(text, at, f"{name}/", nested, depth + 1)
+        nested: dict[str, object] = {}
+        end = _dict(text, at, nested, depth + 1)
         if isinstance(end, int):
-            into.update(nested)
+            into[name] = nested
             return end
         if end is TORN:
             return TORN

@@ -7,40 +7,51 @@ Text is searched only where `core.reader` hands it over. In it markers are looke
   launch lines, Timer lines;
 - in text that is looked at closely (5 s a gigabyte): all errors and the generation bar as well;
 - in a launch (before the first record, and from a launch line to the next record; at most `LAUNCH_BYTES`,
-  8 s a gigabyte more): keys and tokens, and the lines that the manual explains.
+  8 s a gigabyte more): keys and tokens, and the lines that the manual explains. Commands that start a run are
+  looked for there too, and in the text before a launch line or another sign of a start.
 
-Each search also gives the last time stamp of its text.
+Each search also gives the last time stamp of its text. Lines in JSON objects (docker's json-file, structured
+loggers) are taken out of them; tables and tracebacks are read behind whatever prefix their first line has. Times
+are those at a line's head: transports' ones until a record has shown that loggers stamp their lines themselves.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from miles_tui.core.args import cli_arguments, table_row
 from miles_tui.core.diagnose import diagnose
 from miles_tui.core.lines import clean, line_end, line_start
+from miles_tui.core.parse import logged_text
 from miles_tui.core.plain import mask, plain
-from miles_tui.core.prefix import message_of, source_of, time_of
-from miles_tui.core.records import Fact, FactKind
+from miles_tui.core.prefix import RAY, alike, head_time, message_of, source_of
+from miles_tui.core.records import Fact, FactKind, Source
 
-__all__ = ["LAUNCH_BYTES", "Searcher", "diagnose", "last_stamp"]
+__all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose", "last_stamp"]
 
 LAUNCH_BYTES = 8 << 20  # a start prints less, and its keys first; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
 _MOST_LINE = 1 << 16  # bytes of a line that are read at all
 _MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end
-_MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text
+_MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text,
+_MOST_STAMPS = 256  # and lines with a date that are read for it: 2 ms
 _TRACEBACK_LINES = 400  # until its exception is given up
 _TABLE_LINES = 5000
+_LONG_NAME = 46  # characters: the shortest name behind which a table's row has no dots
 
 _TRACEBACK = b"Traceback (most recent"
 # As few as can be, each for several words: `rror` is Error and error, `illed` Killed and killed.
 _TROUBLE = (b"rror", b"xception", b"illed", b"NCCL", b"Fatal Python", b"*** SIG", b"core dumped")
 _WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python")
-_LAUNCH = (b"Running entrypoint", b"arguments ---", b"local Ray instance", b"loaded checkpoint", b"ray job submit")
-_COMMANDS = (b"train.py", b"train_async.py")
+# The longer a literal, the faster it is found.
+_LAUNCH = (
+    b"Running entrypoint for job", b"arguments ----", b"Started a local Ray instance", b"successfully loaded checkpoint"
+)  # fmt: skip
+_COMMANDS = (b"ray job submit", b"train.py", b"train_async.py")
 _JOB = b"Job '"
+MARKS = (*_LAUNCH, b"Job 'raysubmit_")  # what says that a run may begin anew, whoever prints the next record
 _TIMER = b"Timer "
 _BAR = b"Rollout generation"
 _MESSAGES = {
@@ -60,204 +71,262 @@ _EXCEPTION = re.compile(
 )
 # Behind a traceback's header other names count too (`queue.Empty`, `httpx.ReadTimeout: ...`).
 _ANY_EXCEPTION = re.compile(
-    r"(?:[a-z_]\w*\.)+[A-Z]\w*(?:: .*|\s*\Z)|[A-Z][a-z]\w*[A-Z]\w*: .*|(?:StopIteration|KeyboardInterrupt)\Z", re.DOTALL
+    r"(?:[a-z_]\w*\.)+[A-Z]\w*(?:: .*|\s*\Z)|[A-Z][a-z]\w{0,80}?[A-Z]\w{0,80}: .*"
+    r"|(?:StopIteration|KeyboardInterrupt)\Z",
+    re.DOTALL,
 )
 _FATAL = re.compile(
     r"killed due to memory pressure|NCCL operations have failed or timed out"
     r"|Watchdog caught collective operation timeout|taking the entire process down|Fatal Python error:"
-    r"|SIG(?:SEGV|ABRT)\b.*received|core dumped\)|\bKilled +\S*python"
-    r"|slurmstepd: error: .*(?:CANCELLED|oom|OOM)|srun: error: .*(?:Killed|Exited|Out Of Memory|Aborted)"
+    r"|SIG(?:SEGV|ABRT)\b.{0,200}?received|core dumped\)|\bKilled +\S*python"
+    r"|slurmstepd: error: .{0,300}?(?:CANCELLED|oom|OOM)|srun: error: .{0,300}?(?:Killed|Exited|Out Of Memory|Aborted)"
 )
 _OF_WORKERS = re.compile(r"\A\s*\[rank\d+\]|ProcessGroupNCCL")
 _JOB_LINE = re.compile(r"Job '[^']+' (failed|succeeded|was stopped|submitted successfully)")
 _TIMER_LINE = re.compile(r"Timer ([\w./-]{1,80}) (start|end)\b")
-_BAR_LINE = re.compile(r"Rollout generation:?.*?(\d{1,9})/(\d{1,9}) \[")
+_BAR_LINE = re.compile(r"Rollout generation:?.{0,200}?(\d{1,9})/(\d{1,9}) \[")
+_TABLE_HEAD = re.compile(r"---- ?arguments ?----")
+_TABLE_END = re.compile(r"---- ?end of .{0,80}?----")
 _LAUNCH_LINE = re.compile(
-    r"Running entrypoint for job|-{4,} ?arguments ?-{4,}|Started a local Ray instance|successfully loaded checkpoint"
-    r"|(?:\+ |EXEC: |\$ ).*(?:ray job submit|\btrain(?:_async)?\.py)"
+    r"Running entrypoint for job|Started a local Ray instance|successfully loaded checkpoint|" + _TABLE_HEAD.pattern
 )
-_TABLE_HEAD = re.compile(r"-{4,} ?arguments ?-{4,}")
-_TABLE_END = re.compile(r"-{4,} ?end of .*-{4,}")
+# A command as a shell or a launcher prints it before it runs.
+_PROMPT = re.compile(r"\+ |EXEC: |\$ ")
+_COMMAND = re.compile(r"ray job submit|\btrain(?:_async)?\.py")
 _STAMP = re.compile(rb"20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 Found = tuple[int, Fact]  # where in the text, and what
+Rows = Iterator[tuple[int, str]]  # where a row's line begins, and the row
+
+
+@dataclass(slots=True)
+class _Traceback:
+    """One whose exception has not come yet."""
+
+    head: Fact
+    alike: re.Pattern[str] | None  # what its writer puts before each line
+    left: int = _TRACEBACK_LINES
+
+
+@dataclass(slots=True)
+class _Table:
+    """One whose end has not come yet."""
+
+    source: Source
+    rows: dict[str, str] = field(default_factory=dict)
+    left: int = _TABLE_LINES
 
 
 class Searcher:
     """Looks for facts in pieces of one log's text, given in order; a traceback or table may go on in the next piece.
 
-    `launching` is True before the first record and after a launch line; the reader ends it at a record.
+    `launching` is True before the first record and after a launch line, until a record. `bracketed` is set by the
+    reader once a record has a logger's own stamp: from then on other stamps are no clock.
     """
 
-    __slots__ = ("_launched", "_table", "_table_left", "_traceback", "_traceback_left", "launching")
+    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching")
 
     def __init__(self) -> None:
         self.launching = True
+        self.bracketed = False
         self._launched = 0  # bytes of launch text that were searched
-        self._traceback: Fact | None = None  # a traceback without its exception yet
-        self._traceback_left = 0
-        self._table: dict[str, str] | None = None
-        self._table_left = 0
+        self._traceback: _Traceback | None = None
+        self._table: _Table | None = None
 
-    def search(self, text: bytes, *, passing: bool = False) -> list[Fact]:
-        """The facts in `text` (complete lines), in its order. `passing`: only what a restart must know, and cheaply."""
-        closely = not passing or (self.launching and self._launched < LAUNCH_BYTES)
+    def search(self, text: bytes, *, passing: bool = False, starting: bool = False, before: bytes = b"") -> list[Fact]:
+        """The facts in `text` (complete lines), in its order. `passing`: only what a restart must know, and cheaply.
+
+        `starting`: a run seems to begin behind this text. `before` is what was searched since the last record:
+        commands in it count only once a start is known, so that it does not matter in which pieces text comes.
+        """
+        was = self.launching
+        closely = not passing or (was and self._launched < LAUNCH_BYTES)
+        earlier: list[Found] = []
         found: list[Found] = []
         seen: set[int] = set()
         if self._traceback is not None:
-            self._end_traceback(text, 0, found, seen)
+            self._end_traceback(_rows(text, 0), found, seen)
         if self._table is not None:
-            self._read_table(text, 0, found)
+            self._read_table(_rows(text, 0), found)
         self._core(text, closely, found, seen)
-        launches = [at for at, fact in found if fact.kind is FactKind.LAUNCH]
-        begin = 0 if self.launching else min(launches, default=-1)
-        self.launching = self.launching or bool(launches)
+        if (closely and (was or starting)) or _begins(found):
+            self._look(text, _COMMANDS, found)
+            if not was:
+                self._look(before, _COMMANDS, earlier)
+        begin = 0 if was else min(_begins(found), default=-1)
+        self.launching = was or begin >= 0
         if begin >= 0 and self._launched < LAUNCH_BYTES:
             self._launched += len(text) - begin
-            _launch_only(text, begin, found)
-        facts = [fact for _, fact in sorted(found, key=lambda f: f[0])]
-        if (clock := last_stamp(text)) is not None:
+            self._launch_only(text, begin, found)
+        facts = [fact for _, fact in (*sorted(earlier, key=_place), *sorted(found, key=_place))]
+        if (clock := last_stamp(text, own=self.bracketed)) is not None:
             facts.append(Fact(FactKind.CLOCK, time=clock))
         return facts
 
+    def record(self) -> list[Fact]:
+        """A record follows: the launch is over, and what was open in the text before it."""
+        self.launching = False
+        self._traceback = None
+        return [] if self._table is None else self._closed()
+
     def finish(self) -> list[Fact]:
         """The log's end: a traceback that never reached its exception is trouble as well."""
-        facts = [] if self._traceback is None else [self._traceback]
-        if self._table:
-            facts.append(Fact(FactKind.ARGS, data=self._table))
-        self._traceback = self._table = None
-        return facts
+        facts = [] if self._traceback is None else [self._traceback.head]
+        self._traceback = None
+        return facts + self._closed()
+
+    def _closed(self) -> list[Fact]:
+        table, self._table = self._table, None
+        return [Fact(FactKind.ARGS, data=table.rows)] if table is not None and table.rows else []
 
     # -- markers that always count -----------------------------------------------------------
 
     def _core(self, text: bytes, closely: bool, found: list[Found], seen: set[int]) -> None:
         for at in _hits(text, _TRACEBACK):
-            self._traceback = _fact(FactKind.TROUBLE, _line(text, at))
-            self._traceback_left = _TRACEBACK_LINES
-            self._end_traceback(text, line_end(text, at, len(text)) + 1, found, seen)
+            rows = _rows(text, at)
+            head = next((row for _, row in rows if "Traceback (most recent" in row), "")
+            self._traceback = _Traceback(self._fact(FactKind.TROUBLE, head), alike(head[: head.find("Traceback (")]))
+            self._end_traceback(rows, found, seen)
         for marker in _TROUBLE if closely else _WORST:
-            found += ((at, fact) for at in _hits(text, marker) if (fact := _trouble(text, at, seen)) is not None)
-        launched: set[int] = set()
-        for marker in (*_LAUNCH, *_COMMANDS) if closely else _LAUNCH:
-            for at in _hits(text, marker):
-                if at not in launched:
-                    launched.add(at)
-                    self._launch(text, at, found)
+            found += ((at, fact) for at in _hits(text, marker) if (fact := self._trouble(text, at, seen)) is not None)
+        self._look(text, _LAUNCH, found)
         for at in _hits(text, _JOB):
-            found += ((at, fact) for fact in _job(_line(text, at)))
+            found += ((at, fact) for fact in self._job(_line(text, at)))
         for at in _hits(text, _TIMER):
             line = _line(text, at)
             if match := _TIMER_LINE.search(line):
                 kind = FactKind.TIMER_START if match[2] == "start" else FactKind.TIMER_END
-                found.append((at, Fact(kind, match[1], time_of(line), source=source_of(line))))
+                found.append((at, Fact(kind, match[1], self.time(line), source=source_of(line))))
         if closely:
-            found += _bar(text)
+            found += self._bar(text)
+
+    def _look(self, text: bytes, markers: tuple[bytes, ...], found: list[Found]) -> None:
+        """Look for lines that start a run; each counts once."""
+        known = set(_begins(found))
+        for marker in markers:
+            for at in _hits(text, marker):
+                if at not in known:
+                    known.add(at)
+                    self._launch(text, at, found)
 
     def _launch(self, text: bytes, at: int, found: list[Found]) -> None:
         line = _line(text, at)
         if _LAUNCH_LINE.search(line) is None:
-            return
-        found.append((at, _fact(FactKind.LAUNCH, line)))
+            prompt = _PROMPT.search(line)
+            if prompt is None or _COMMAND.search(line, prompt.end()) is None:
+                return
+        found.append((at, self._fact(FactKind.LAUNCH, line)))
         if _TABLE_HEAD.search(line):
-            self._table, self._table_left = {}, _TABLE_LINES
-            self._read_table(text, line_end(text, at, len(text)) + 1, found)
+            rows = _rows(text, at)
+            head = next((row for _, row in rows if _TABLE_HEAD.search(row)), "")
+            self._table = _Table(source_of(head))
+            self._read_table(rows, found)
         elif arguments := cli_arguments(line):
-            found.append((at, Fact(FactKind.ARGS, time=time_of(line), data=arguments)))
+            found.append((at, Fact(FactKind.ARGS, time=self.time(line), data=arguments)))
 
-    def _read_table(self, text: bytes, at: int, found: list[Found]) -> None:
+    def _read_table(self, rows: Rows, found: list[Found]) -> None:
+        """Read rows until the table's end, or until another begins; other processes' lines are none of it."""
         table = self._table
         if table is None:
             return
-        for begin, line in _lines_from(text, at):
-            self._table_left -= 1
-            if _TABLE_END.search(line) or not self._table_left:
-                found.append((begin, Fact(FactKind.ARGS, data=table)))
-                self._table = None
+        for begin, line in rows:
+            table.left -= 1
+            if _TABLE_END.search(line) or not table.left or _TABLE_HEAD.search(line):
+                found += ((begin, fact) for fact in self._closed())
                 return
-            row = table_row(message_of(line)[0])
-            if row:
-                table[row[0]] = row[1]
+            row = table_row(line) if ".." in line or len(line) > _LONG_NAME else None
+            if row and source_of(line) == table.source:
+                table.rows[row[0]] = row[1]
 
-    def _end_traceback(self, text: bytes, at: int, found: list[Found], seen: set[int]) -> None:
+    def _end_traceback(self, rows: Rows, found: list[Found], seen: set[int]) -> None:
         """Look for the exception of the traceback that is open; other writers' lines may come in between."""
-        head = self._traceback
-        if head is None:
+        open_ = self._traceback
+        if open_ is None:
             return
-        for begin, line in _lines_from(text, at):
-            self._traceback_left -= 1
-            message, _ = message_of(line)
-            if source_of(line) == head.source:
+        for begin, line in rows:
+            open_.left -= 1
+            if source_of(line) == open_.head.source:
+                own = open_.alike.match(line) if open_.alike else None
+                message = line[own.end() :] if own else message_of(line)[0]
                 if _EXCEPTION.fullmatch(message) or _ANY_EXCEPTION.fullmatch(message):
                     self._traceback = None
                     if begin not in seen:
                         seen.add(begin)
-                        found.append((begin, _fact(FactKind.TROUBLE, line)))
+                        found.append((begin, self._fact(FactKind.TROUBLE, line, message)))
                     return
                 if message.startswith("Traceback (most recent"):
                     return
-            if not self._traceback_left:
+            if not open_.left:
                 self._traceback = None
                 return
 
+    # -- single lines ------------------------------------------------------------------------
 
-def _launch_only(text: bytes, begin: int, found: list[Found]) -> None:
-    """Keys and tokens, and the lines that the manual explains, from `begin` on."""
-    seen: set[int] = set()
-    for marker in _KEYS:
-        for at in _hits(text, marker, begin):
-            if at in seen:
-                continue
-            seen.add(at)
-            line = plain(_line(text, at))
-            if (hidden := mask(line)) != line:
-                found.append((at, Fact(FactKind.SECRET, _short(hidden), time_of(line), source=source_of(line))))
-    for words, name in _MESSAGES.items():
-        for at in _hits(text, words, begin):
-            line = _line(text, at)
-            found.append((at, Fact(FactKind.MESSAGE, _said(line), time_of(line), {"id": name}, source_of(line))))
+    def time(self, line: str) -> float | None:
+        """The time of a line by the log's own clock."""
+        return head_time(line, own=self.bracketed)
 
+    def _launch_only(self, text: bytes, begin: int, found: list[Found]) -> None:
+        """Keys and tokens, and the lines that the manual explains, from `begin` on."""
+        seen: set[int] = set()
+        for marker in _KEYS:
+            for at in _hits(text, marker, begin):
+                if at in seen:
+                    continue
+                seen.add(at)
+                line = plain(_line(text, at))
+                if (hidden := mask(line)) != line:
+                    found.append((at, Fact(FactKind.SECRET, _short(hidden), self.time(line), source=source_of(line))))
+        for words, name in _MESSAGES.items():
+            for at in _hits(text, words, begin):
+                line = _line(text, at)
+                said = _short(mask(plain(message_of(line)[0].strip())))
+                found.append((at, Fact(FactKind.MESSAGE, said, self.time(line), {"id": name}, source_of(line))))
 
-def _trouble(text: bytes, at: int, seen: set[int]) -> Fact | None:
-    if at in seen:
+    def _trouble(self, text: bytes, at: int, seen: set[int]) -> Fact | None:
+        if at in seen:
+            return None
+        seen.add(at)
+        line = _line(text, at)
+        message, _ = message_of(line)
+        if _EXCEPTION.fullmatch(message) or _FATAL.search(line):
+            return self._fact(FactKind.TROUBLE, line)
         return None
-    seen.add(at)
-    line = _line(text, at)
-    message, _ = message_of(line)
-    if _EXCEPTION.fullmatch(message) or _FATAL.search(line):
-        return _fact(FactKind.TROUBLE, line)
-    return None
+
+    def _job(self, line: str) -> Iterator[Fact]:
+        match = _JOB_LINE.search(line)
+        if match:
+            kinds = {"failed": FactKind.JOB_FAILED, "submitted successfully": FactKind.LAUNCH}
+            yield self._fact(kinds.get(match[1], FactKind.JOB_DONE), line)
+
+    def _bar(self, text: bytes) -> Iterator[Found]:
+        """The newest frame of the generation bar."""
+        at = text.rfind(_BAR)
+        while at >= 0:
+            begin = line_start(text, 0, at)
+            line = _line(text, begin)
+            if match := _BAR_LINE.search(line):
+                done = {"done": match[1], "total": match[2]}
+                yield begin, Fact(FactKind.PROGRESS, "", self.time(line), done, source_of(line))
+                return
+            at = text.rfind(_BAR, 0, begin)
+
+    def _fact(self, kind: FactKind, line: str, message: str | None = None) -> Fact:
+        """A fact with the text of `line`: `message`, a part of it, or what stands behind known prefixes."""
+        said, ray = message_of(line)
+        if message is not None:
+            said = message
+            ray = ray or ("pid=" in line and RAY.search(line, 0, len(line) - len(message)) is not None)
+        data = {"driver": "" if ray or _OF_WORKERS.search(line) else "1"} if kind is FactKind.TROUBLE else {}
+        return Fact(kind, _short(mask(plain(said.strip()))), self.time(line), data, source_of(line))
 
 
-def _job(line: str) -> Iterator[Fact]:
-    match = _JOB_LINE.search(line)
-    if match:
-        kinds = {"failed": FactKind.JOB_FAILED, "submitted successfully": FactKind.LAUNCH}
-        yield _fact(kinds.get(match[1], FactKind.JOB_DONE), line)
+def _begins(found: list[Found]) -> list[int]:
+    return [at for at, fact in found if fact.kind is FactKind.LAUNCH]
 
 
-def _bar(text: bytes) -> Iterator[Found]:
-    """The newest frame of the generation bar."""
-    at = text.rfind(_BAR)
-    while at >= 0:
-        begin = line_start(text, 0, at)
-        line = _line(text, begin)
-        if match := _BAR_LINE.search(line):
-            yield (
-                begin,
-                Fact(FactKind.PROGRESS, "", time_of(line), {"done": match[1], "total": match[2]}, source_of(line)),
-            )
-            return
-        at = text.rfind(_BAR, 0, at)
-
-
-def _fact(kind: FactKind, line: str) -> Fact:
-    message, ray = message_of(line)
-    data = {"driver": "" if ray or _OF_WORKERS.search(line) else "1"} if kind is FactKind.TROUBLE else {}
-    return Fact(kind, _short(mask(plain(message.strip()))), time_of(line), data, source_of(line))
-
-
-def _said(line: str) -> str:
-    return _short(mask(plain(message_of(line)[0].strip())))
+def _place(found: Found) -> int:
+    return found[0]
 
 
 def _short(text: str) -> str:
@@ -282,26 +351,36 @@ def _hits(text: bytes, marker: bytes, begin: int = 0) -> Iterator[int]:
 
 
 def _line(text: bytes, begin: int) -> str:
-    return clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
+    """The line that begins at `begin`, clean and out of its JSON object; of several rows then."""
+    line = clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
+    return logged_text(line) if '{"' in line else line
 
 
-def _lines_from(text: bytes, at: int) -> Iterator[tuple[int, str]]:
+def _rows(text: bytes, at: int) -> Rows:
+    """The rows of all lines from the one that begins at `at` on."""
     while at < len(text):
         stop = line_end(text, at, len(text))
         if stop > at:
-            yield at, _line(text, at)
+            line = _line(text, at)
+            if "\n" in line:
+                yield from ((at, row) for row in line.split("\n"))
+            else:
+                yield at, line
         at = stop + 1
 
 
-def last_stamp(text: bytes) -> float | None:
-    """The last time stamp in `text`, in seconds; the logger's own where its line has two."""
-    at = len(text)
+def last_stamp(text: bytes, *, own: bool = False) -> float | None:
+    """The last time stamp at a line's head in `text`, in seconds. `own`: bracketed ones only (see `head_time`)."""
+    year = b"[20" if own else b"20"
+    at, lines = len(text), 0
     for _ in range(_MOST_YEARS):
-        at = text.rfind(b"20", 0, at)
-        if at < 0:
+        at = text.rfind(year, 0, at)
+        if at < 0 or lines == _MOST_STAMPS:
             break
-        if _STAMP.match(text, at):
-            time = time_of(_line(text, line_start(text, 0, at)))
+        if _STAMP.match(text, at + len(year) - 2):
+            at = line_start(text, 0, at)
+            time = head_time(_line(text, at), own=own)
             if time is not None:
                 return time
+            lines += 1
     return None

@@ -12,12 +12,14 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from miles_tui.core.lines import clean
-from miles_tui.core.parse import NUMBERED_BRACE, Parsed, records_in
+from miles_tui.core.lines import Buffer, clean, line_start
+from miles_tui.core.parse import NUMBERED_BRACE, Parsed, next_numbered, records_in
 from miles_tui.core.prefix import DATE_TIME, RAY
 
 _CRI = re.compile(rb"(?:\S+ )??\S{19,40} (std(?:out|err)) ([FP]) ")
 _DOCKER = re.compile(rb'\{"log":"(.*?)(\\n)?","stream":"(\w+)"', re.DOTALL)
+_CRI_PART = re.compile(rb" std(?:err|out) P ")
+_JSON_FILE, _STREAM = b'{"log":"', b'","stream":"'  # before and behind the text in docker's json-file
 _FRESH = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)")
 _MOST_LINES = 512  # between the halves; at five lines a second of engine noise more than a minute
 _MOST_BYTES = 1 << 20
@@ -36,10 +38,12 @@ class Verdict(Enum):
 class Torn:
     """A line whose dict did not close, waiting for the rest; `offer` it every line that follows."""
 
-    __slots__ = ("_bytes", "_head", "_how", "_key", "_lines", "_pieces", "_wide", "parsed")
+    __slots__ = ("_bytes", "_given", "_head", "_how", "_key", "_lines", "_pieces", "_wide", "parsed")
 
-    def __init__(self, line: bytes) -> None:
+    def __init__(self, line: bytes, given: int = 0) -> None:
+        """`given`: how many whole records the line had before its torn dict; they are not given again."""
         self.parsed = Parsed()
+        self._given = given
         self._pieces = [line]
         self._lines = self._bytes = 0
         self._how, self._key, self._head = _how(line)
@@ -116,21 +120,59 @@ class Torn:
         self._pieces.append(piece)
         if b"}" not in piece:
             return Verdict.TAKEN
-        parsed = records_in(b"".join(self._pieces))
+        parsed = self._read()
         if parsed.records:
             self.parsed = parsed
             return Verdict.JOINED
         return Verdict.TAKEN if parsed.torn else Verdict.LOST
 
     def _close(self) -> Verdict:
-        self.parsed = records_in(b"".join(self._pieces))
+        self.parsed = self._read()
         return Verdict.JOINED
+
+    def _read(self) -> Parsed:
+        line = b"".join(self._pieces)
+        if next_numbered(line, 0, 0, len(line)) < 0:
+            return Parsed()
+        parsed = records_in(line)
+        del parsed.records[: self._given]
+        return parsed
 
     def _other_writer(self, line: bytes) -> bool:
         if self._how != "ray":
             return False
         match = RAY.search(clean(line), 0, 300)
         return match is not None and match.groups() != self._key
+
+
+def split_form(line: bytes) -> str:
+    """`docker` or `cri` if `line` has the form of a container runtime, which splits long lines; else ""."""
+    if line.startswith(_JSON_FILE):
+        return "docker"
+    return "cri" if _CRI.match(line) else ""
+
+
+def next_part(form: str, data: Buffer, start: int, end: int) -> int:
+    """Where the first line begins in `data[start:end]` of which the runtime says that it goes on, or -1.
+
+    A part may end before anything in it looks like a metric, so it is looked for by its own form: 0.1 us a
+    line of docker's, 0.3 of CRI's.
+    """
+    if form == "cri":
+        for match in _CRI_PART.finditer(data, start, end):
+            begin = line_start(data, start, match.start())
+            cri = _CRI.match(data, begin, end)
+            if cri and cri[2] == b"P":
+                return begin
+    elif form == "docker":
+        mark = data.find(_STREAM, start, end)
+        while mark >= 0:
+            if data[mark - 1] != 0x6E or data[mark - 2] != 0x5C:  # `\n`
+                begin = line_start(data, start, mark)
+                if data.startswith(_JSON_FILE, begin):
+                    return begin
+            mark = data.find(_STREAM, mark + len(_STREAM), end)
+    return -1
 
 
 def _how(line: bytes) -> tuple[str, object, int]:

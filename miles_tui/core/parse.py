@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.lines import Buffer, clean
-from miles_tui.core.prefix import logger_of, source_of, time_of
+from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
 from miles_tui.core.records import NOBODY, Record, Source
 
 KINDS = frozenset({"step", "rollout", "perf", "eval", "multi_turn", "passrate"})
@@ -163,7 +163,7 @@ def records_in(line: bytes | bytearray) -> Parsed:
     text, time = clean(line), None
     wrapped = unwrap(text)
     if wrapped is not None:
-        text, time = wrapped
+        text, time = wrapped[0], time_of(wrapped[1])
     parsed = Parsed()
     quotes = _Quotes(text)
     begin, at, tries = 0, 0, 0
@@ -279,14 +279,17 @@ class _Quotes:
 _TEXT_KEYS = ("log", "message", "msg", "_msg", "MESSAGE", "text", "textPayload", "line", "body", "event", "content")
 _TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "asctime", "date", "_time")
 _INNER_KEYS = ("jsonPayload", "record", "fields", "data", "attributes")
+# One of these stands beside the text in an object that a transport or a logger made; prompts have none.
+_LOGGED_KEYS = frozenset((*_TIME_KEYS, "stream", "level", "levelname", "severity", "logger", "PRIORITY"))
 _OBJECT = re.compile(r'\{\s?"')
 
 
-def unwrap(text: str) -> tuple[str, float | None] | None:
-    """The log text inside a JSON object (docker's json-file, fluentd, structured loggers) and its time; else None.
+def unwrap(text: str, holding: str = "{") -> tuple[str, str] | None:
+    """The log text inside a JSON object (docker's json-file, fluentd, structured loggers) and its printed time.
 
-    What stands before the object (a container's name, a stamp) is kept before the text. A text cut by
-    docker at 16 KiB has no line end of its own; its rest is in the next object (see `core.joins`).
+    None if `text` has no such object with a text that holds `holding`; the time is "" where there is none. What
+    stands around the object is left out. A text cut by docker at 16 KiB has no line end of its own; its rest is
+    in the next object (see `core.joins`).
     """
     match = _OBJECT.search(text)
     if match is None:
@@ -301,14 +304,29 @@ def unwrap(text: str) -> tuple[str, float | None] | None:
     for inner in (found, *(found[k] for k in _INNER_KEYS if isinstance(found.get(k), dict))):
         for key in _TEXT_KEYS:
             said = inner.get(key)
-            if isinstance(said, str) and "{" in said:
+            if isinstance(said, str) and holding in said:
                 return clean(said.encode("utf-8", "replace")).strip("\r\n"), _time_in(found)
     return None
 
 
-def _time_in(found: dict[str, object]) -> float | None:
+def logged_text(text: str) -> str:
+    """The text of a cleaned line, out of its JSON object if it is nothing else; the object's time stands before it.
+
+    It may have several lines then, each with the time. Any other line is given back as it is.
+    """
+    begin = text.find('{"')
+    if begin < 0 or not text.rstrip().endswith("}") or message_of(text[:begin])[0].strip():
+        return text
+    wrapped = unwrap(text, "")
+    if wrapped is None or not any(f'"{key}"' in text for key in _LOGGED_KEYS):
+        return text
+    head = f"{wrapped[1]} " if wrapped[1] else text[:begin]
+    return "\n".join(head + row for row in wrapped[0].split("\n"))
+
+
+def _time_in(found: dict[str, object]) -> str:
     for key in _TIME_KEYS:
         said = found.get(key)
-        if isinstance(said, str) and (time := time_of(said)) is not None:
-            return time
-    return None
+        if isinstance(said, str) and time_of(said) is not None:
+            return said
+    return ""

@@ -40,19 +40,22 @@ _TOKENS = re.compile(
     r"|(xox[abeprs]-)[\w-]{10,}"
     r"|(AIza)[\w-]{35}"
     r"|(eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"
-    r")"
+    r")",
+    re.ASCII,  # a word begins at the same places for all parts, so that each word is looked at once
 )
 # A name that says that its value is a key: NAME=value, --name value, "name": "value" and the rows
 # of an argument table. The value has a digit (`None`, `EMPTY`, a path's name and prose have none
-# or do not match) and is no reference such as $NAME or <your key>.
+# or do not match) and is no reference such as $NAME or <your key>. Only the name's end is looked for, and
+# the digit not far: long words of underscores and names in a row must cost no more than other text.
 _NAMED = re.compile(
-    r"(?P<name>(?:--)?(?<![A-Za-z0-9])[A-Za-z0-9_-]*?"
-    r"(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|access[_-]?key(?:[_-]?id)?|wandb[_-]?key|passw(?:or)?d"
+    r"(?P<name>(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|access[_-]?key(?:[_-]?id)?|wandb[_-]?key|passw(?:or)?d"
     r"|(?:auth|access|api|hf|hub|github|gitlab|wandb|session|security)[_-]?token|client[_-]?secret))"
     r"(?P<sep>(?:['\"]?\s*[=:]\s*|\s+\.{2,}\s+|\s+)['\"]?)"
-    r"(?P<value>(?=[^\s'\",;]*\d)[^\s'\",;$<*{}()/][^\s'\",;$<*{}()]{7,})",
+    r"(?P<value>(?=[^\s'\",;]{0,256}?\d)[^\s'\",;$<*{}()/][^\s'\",;$<*{}()]{7,})",
     re.IGNORECASE,
 )
+_FLAG_BEFORE = re.compile(r"(?<![A-Za-z0-9])--[A-Za-z0-9_-]*\Z")
+_MOST_NAME = 80
 _BEARER = re.compile(r"\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/-]{16,}=*", re.IGNORECASE)
 _IN_URL = re.compile(r"(://[^\s:/@'\"]{1,64}:)[^\s:/@'\"]{3,200}(@)")
 
@@ -84,6 +87,8 @@ def _keep_prefix(match: re.Match[str]) -> str:
 
 def _keep_name(match: re.Match[str]) -> str:
     # A blank alone separates a flag from its value; elsewhere it is prose ("the api key 12345678").
-    if match["sep"].isspace() and not match["name"].startswith("--"):
-        return match[0]
+    if match["sep"].isspace():
+        at = match.start()
+        if _FLAG_BEFORE.search(match.string[max(0, at - _MOST_NAME) : at]) is None:
+            return match[0]
     return f"{match['name']}{match['sep']}{_HIDDEN}"

@@ -26,15 +26,29 @@ _RAY_DAEMON = re.compile(r"\((raylet|autoscaler|gcs_server|scheduler)\b[^()]*\) 
 
 _LOGGER = re.compile(r"([\w.-]+\.py):\d+")
 
-# Shapes that come before the text of a line, one after the other: labels of srun, torchrun, pdsh,
-# compose; grep's file and line; quote marks; stamps; syslog's host and unit; CRI's stream and tag;
-# GitHub's commands.
+# Shapes that come before the text of a line, one after the other: labels of srun, torchrun, pdsh, stern,
+# compose; grep's, awk's and nl's line numbers, grep's files; quote marks; stamps; loguru's level and place;
+# syslog's host and unit; CRI's stream and tag; GitHub's commands. A host and a pod have a digit in their
+# names: `warning: ` and `wandb: ` are words of a message.
+_FIRM = r"(?=[\s(\[]|-{4}|\d{4}-\d\d-|Traceback|[\w.]{0,80}(?:Error|Exception)\b)"
 _SHAPES = re.compile(
     r"(?:\[?" + DATE_TIME + r"(?:Z|[+-]\d\d:?\d\d)?(?:[^\]\[|]{0,40}\])?(?: std(?:out|err) [FP](?= ))?"
     r"|<\d{1,3}>\d? ?|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]+ [\w./-]+(?:\[\d+\])?:(?= ))?"
-    r"|\[(?:pod/|default|rank)[^\]]*\]:?|\d{1,4}: |[\w./-]{1,80}[:-]\d+[:-]|[\w.-]{1,60} *\|(?= )|[\w.-]{1,60} >>(?= )"
-    r"|##\[\w+\]|> )"
+    r"|\[(?:pod/|default|rank)[^\]]*\]:?|\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?= )"
+    r"|\d{1,9}(?:\t|:(?=\D|\d{4}[-/]\d\d[-/]\d\d|\Z)|-" + _FIRM + r")"
+    r"|[\w./-]{1,80}[:-]\d+[:-]|[\w.-]{1,60} *\|(?= )|[\w.-]{1,60} >>(?= )"
+    r"|\| ?[A-Z]{4,8} *\|(?: ?[\w.<>]{1,80}:[\w.<>]{1,80}:\d+ -(?= ))?"
+    r"|(?=[a-z.-]*\d)[a-z][a-z0-9.-]{0,60}:(?= )"
+    r"|(?=[a-z.-]*\d)[a-z][a-z0-9.]{0,60}(?:-[a-z0-9.]{1,60}){1,8} [a-z][a-z0-9-]{0,60} " + _FIRM + r"|##\[\w+\]|> )"
 )
+_STAMP = re.compile(r"\[?" + DATE_TIME)
+# Behind words that are no known prefix a stamp is the logger's own if the logger goes on behind it.
+_LOGGER_STAMP = re.compile(
+    r"[^'\"`]{0,200}?\[" + DATE_TIME + r"[^\]\[]{0,60}\] (?:[\w./-]+\.py:\d+ -|[A-Z]{4,8}:|\w+ batch\b)"
+)
+_HEAD = 400  # characters of a line in which its own stamp begins
+_NUMBERS_AND_BLANKS = re.compile(r"(\d+|\s+)")
+_MOST_PREFIX = 200
 
 
 def source_of(head: str) -> Source:
@@ -57,6 +71,31 @@ def time_of(head: str) -> float | None:
     return None if match is None else seconds(*match.groups())
 
 
+def head_time(line: str, *, own: bool = False) -> float | None:
+    """The time at the head of a line, before its message; with `own` a logger's or engine's bracketed stamp only.
+
+    Without `own` a transport's stamp (kubectl, docker, CRI), or one without brackets (Ray's own lines have the
+    host's clock), is taken where there is no bracketed one. A date inside a message is nobody's clock.
+    """
+    text, at = line[:_HEAD], 0
+    carried: float | None = None
+    for _ in range(12):
+        while text.startswith(" ", at):
+            at += 1
+        if stamp := _STAMP.match(text, at):
+            time = seconds(*stamp.groups())
+            if text[at] == "[":
+                return time
+            carried = time if carried is None else carried
+        match = RAY.match(text, at) or _RAY_DAEMON.match(text, at) or _SHAPES.match(text, at)
+        if match is None:
+            break
+        at = match.end()
+    if stamp := _LOGGER_STAMP.match(text):
+        return seconds(*stamp.groups())
+    return None if own else carried
+
+
 def last_time(text: str) -> float | None:
     """The time stamp of the last line in `text` that has one."""
     for line in reversed(text.splitlines()):
@@ -69,7 +108,11 @@ def last_time(text: str) -> float | None:
 def seconds(
     year: Digits, month: Digits, day: Digits, hour: Digits, minute: Digits, second: Digits, fraction: Digits | None
 ) -> float | None:
-    """A wall clock time in seconds since 1970, counted as if it were UTC; None for a date that does not exist."""
+    """A wall clock time in seconds since 1970, counted as if it were UTC; None for one that does not exist.
+
+    A leap second is the next minute's first. Years before 1970 and from 9999 on are no clock's, and local
+    time of theirs could be no date at all.
+    """
     midnight = _midnight(int(year), int(month), int(day))
     h, m, s = int(hour), int(minute), int(second)
     if midnight is None or h > 23 or m > 59 or s > 60:
@@ -79,6 +122,8 @@ def seconds(
 
 @lru_cache(maxsize=64)
 def _midnight(year: int, month: int, day: int) -> float | None:
+    if not 1970 <= year < 9999:
+        return None
     try:
         return float((date(year, month, day).toordinal() - 719_163) * 86_400)
     except ValueError:
@@ -111,3 +156,18 @@ def message_of(text: str) -> tuple[str, bool]:
             break
         at = match.end() + text.startswith(" ", match.end())
     return text[at:], False
+
+
+def alike(before: str) -> re.Pattern[str] | None:
+    """What the writer that put `before` before one line puts before its others: the same but for numbers.
+
+    None where there is nothing, or too much for a prefix. For what has no known shape (`wandb: `, `host: `).
+    """
+    words = before.rstrip()
+    if not words or len(before) > _MOST_PREFIX:
+        return None
+    parts = (
+        r"\d+" if part.isdecimal() else r"\s*" if part.isspace() else re.escape(part)
+        for part in _NUMBERS_AND_BLANKS.split(words)
+    )
+    return re.compile(r"\s*" + "".join(parts) + re.escape(before[len(words) :]))

@@ -11,7 +11,9 @@ What is searched where for facts (searching every line for words would cost more
 - the text since the last record when the reader is asked (`settle`, `finish`), as far as it was not yet;
 - a gap longer than `GAP` bytes, block by block, as it passes, for the worst only;
 - the gap before a record that looks like a restart: its number is not above the last of its kind from
-  the same producer (process and logging file), or that producer was never heard before;
+  the same producer (process and logging file), or that producer was never heard before; or it is nobody's (no
+  Ray prefix) and the gap holds a sign of a start or a job's end (`facts.MARKS`, 0.2 s a gigabyte each): a
+  process with a pid that was heard before is the same one, whatever others print;
 - every line for the pause pattern, if one was given.
 The gap is kept as a copy of at most `GAP` bytes for this.
 """
@@ -20,15 +22,18 @@ from __future__ import annotations
 
 import re
 
-from miles_tui.core.facts import Searcher
-from miles_tui.core.joins import Torn, Verdict
+from miles_tui.core.facts import MARKS, Searcher
+from miles_tui.core.joins import Torn, Verdict, next_part, split_form
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
 from miles_tui.core.parse import fast_record, is_candidate, next_numbered, records_in
-from miles_tui.core.prefix import source_of, time_of
+from miles_tui.core.prefix import source_of
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
 
 GAP = 1 << 20
 _MOST_PRODUCERS = 4096
+_FORM_LINES = 8  # at a log's beginning, of which one is a container runtime's if all are; the first may be cut
+_FORM_WITHIN = 200  # bytes
+_BRACKET_STAMP = re.compile(rb"\[\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 
 class Reader:
@@ -43,6 +48,7 @@ class Reader:
         # A pattern is a line's: its anchors are the line's ends.
         self._pause = re.compile(pause.pattern, pause.flags | re.MULTILINE) if pause else None
         self._torn: Torn | None = None
+        self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
         self._searcher = Searcher()
         # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer
         # for good: to grow and free one with every record costs more than all the copying.
@@ -89,17 +95,37 @@ class Reader:
     def _region(self, data: Buffer, start: int, end: int, items: list[Item]) -> None:
         """Complete lines: `data[start:end]`. `since` is where the text behind the last record begins in it."""
         at = since = start
+        if self._unsure:
+            self._see_form(data, start, end)
+        part = next_part(self._form, data, start, end)
         while at < end:
             if self._torn is not None:
                 at, since = self._offer(data, at, end, since, items)
                 continue
-            brace = next_numbered(data, at, at, end)
-            if brace < 0:
+            if 0 <= part < at:
+                part = next_part(self._form, data, at, end)
+            brace = next_numbered(data, at, at, end if part < 0 else part)
+            if brace >= 0:
+                begin, stop = line_start(data, at, brace), line_end(data, brace, end)
+                since = self._line(data, begin, brace, stop, since, items)
+            elif part >= 0:
+                stop = line_end(data, part, end)
+                since = self._part(data, part, stop, since, items)
+            else:
                 break
-            begin, stop = line_start(data, at, brace), line_end(data, brace, end)
-            since = self._line(data, begin, brace, stop, since, items)
             at = stop + 1
         self._keep_gap(data, since, end, items)
+
+    def _see_form(self, data: Buffer, start: int, end: int) -> None:
+        at = start
+        while at < end and self._unsure:
+            stop = line_end(data, at, end)
+            if stop > at:
+                self._unsure -= 1
+                self._form = split_form(bytes(data[at : min(stop, at + _FORM_WITHIN)]).lstrip(b"\0"))
+                if self._form:
+                    self._unsure = 0
+            at = stop + 1
 
     def _offer(self, data: Buffer, at: int, end: int, since: int, items: list[Item]) -> tuple[int, int]:
         """Offer the line at `at` to the torn one; where the next line and the text behind the last record begin."""
@@ -137,18 +163,33 @@ class Reader:
             return since
         parsed = records_in(line)
         if parsed.torn:
-            self._torn = Torn(line)
+            self._torn = Torn(line, len(parsed.records))
         for record in parsed.records:
+            since = self._emit(record, data, since, start, stop, items)
+        return since
+
+    def _part(self, data: Buffer, start: int, stop: int, since: int, items: list[Item]) -> int:
+        """Read the line `data[start:stop]`, which goes on in another; as `_line`."""
+        if stop - start > self._lines.max_line:
+            return since
+        line = bytes(data[start:stop])
+        records = records_in(line).records if next_numbered(line, 0, 0, len(line)) >= 0 else []
+        self._torn = Torn(line, len(records))
+        for record in records:
             since = self._emit(record, data, since, start, stop, items)
         return since
 
     def _emit(self, record: Record, data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:
         if self._pause is not None:
             items += self._pauses(data, since, start)
-        if self._is_new_start(record) or self._searcher.launching:
-            items += self._search(data[since:start])
+        searcher = self._searcher
+        starting = self._is_new_start(record) or (not record.source.pid and self._is_marked(data, since, start))
+        if starting or searcher.launching:
+            items += self._search(data[since:start], starting=starting)
+        items += searcher.record()
+        if record.time is not None and not searcher.bracketed:
+            searcher.bracketed = _BRACKET_STAMP.search(data, start, stop) is not None
         items.append(record)
-        self._searcher.launching = False
         self._held = self._seen = 0
         return stop + 1
 
@@ -165,6 +206,12 @@ class Reader:
             numbers.clear()
         numbers[producer] = record.number
         return len(numbers) > 1 if before is None else record.number <= before
+
+    def _is_marked(self, data: Buffer, since: int, start: int) -> bool:
+        """Whether the text since the last record says that a run begins or a job ended."""
+        if self._held and any(self._gap.find(mark, 0, self._held) >= 0 for mark in MARKS):
+            return True
+        return since < start and any(data.find(mark, since, start) >= 0 for mark in MARKS)
 
     # -- the text between records ------------------------------------------------------------
 
@@ -183,10 +230,13 @@ class Reader:
             self._gap[self._held : self._held + size] = view[since:end]
         self._held += size
 
-    def _search(self, more: Buffer, *, passing: bool = False) -> list[Fact]:
+    def _search(self, more: Buffer, *, passing: bool = False, starting: bool = False) -> list[Fact]:
         text = bytes(self._gap[self._seen : self._held]) + more
+        if not text and not (starting and self._seen):
+            return []
+        before = bytes(memoryview(self._gap)[: self._seen])
         self._seen = self._held
-        return self._searcher.search(text, passing=passing) if text else []
+        return self._searcher.search(text, passing=passing, starting=starting, before=before)
 
     def _pauses(self, data: Buffer, start: int, end: int) -> list[Fact]:
         facts: list[Fact] = []
@@ -199,7 +249,7 @@ class Reader:
             line = bytes(data[begin:stop])
             if self._pause.search(line):
                 text = clean(line)
-                facts.append(Fact(FactKind.PAUSE, text, time_of(text), source=source_of(text)))
+                facts.append(Fact(FactKind.PAUSE, text, self._searcher.time(text), source=source_of(text)))
             at = max(stop, match.start()) + 1
         return facts
 
