@@ -55,6 +55,7 @@ class SeveralRuns(App[None]):
         self.feeds = list(feeds[:MOST_RUNS])
         self.sessions = [self._session(feed) for feed in self.feeds]
         self.beyond = [Listed(feed, RunRow(feed.name, followed=False)) for feed in feeds[MOST_RUNS:]]
+        self._read_once: set[str] = set()  # names of the runs whose past was read
         self.shown = 0  # which of the sessions is on the screen
         self.opened = not listed  # is a run on the screen, or the list?
         self.attend()
@@ -99,7 +100,11 @@ class SeveralRuns(App[None]):
 
     def _row(self, session: Session) -> RunRow:
         status = session.status
-        note = f"reading {status.percent} %" if status.percent is not None else ""
+        if status.caught_up:
+            self._read_once.add(session.name)
+        # Much noise at once is caught up with again and again: no news, and it would move the columns.
+        reading = status.percent is not None and session.name not in self._read_once
+        note = f"reading {status.percent} %" if reading else ""
         if status.missing:
             note = "missing"
         return run_row(session.name, session.run, note=note)

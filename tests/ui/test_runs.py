@@ -229,6 +229,22 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
         assert len([line for line in screen.text.splitlines() if ".log" in line]) == 3
 
 
+async def test_only_the_first_reading_shows_its_percentage(
+    runs: Callable[..., Any], fixed_judge: MakeJudge, blocks: list[bytes]
+) -> None:
+    async with runs({"gap-jump.log": fixed_judge({}), "crash.log": fixed_judge({})}, most=0) as screen:
+        feed = screen.feeds["gap-jump.log"]
+        feed.place = (False, 43, 100)
+        await screen.give("gap-jump.log", b"".join(blocks[:10]))
+        assert "reading 43 %" in screen.line("gap-jump.log")
+        feed.place = (True, 100, 100)
+        await screen.give("gap-jump.log", b"".join(blocks[10:20]))
+        feed.place = (False, 43, 100)
+        before = screen.text
+        await screen.give("gap-jump.log", b"noise\n" * 100)
+        assert screen.text == before
+
+
 async def test_a_missing_and_an_unread_log_say_so(
     runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
