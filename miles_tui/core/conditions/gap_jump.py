@@ -6,7 +6,7 @@ import math
 from collections import deque
 
 from miles_tui.core.baseline import Baseline, Norm, tail_mean
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
@@ -62,9 +62,8 @@ class GapJump(LatchedRule):
             self.firsts.append(value)
         if not base.ready:
             return Reading(State.LEARNING, count=base.count, of=base.least)
-        high = self._in_a_row(self.HIGH)
-        if high < 2:
-            return Reading(State.OK)
+        if value <= base.center + self.HIGH * base.scale or (high := self._in_a_row(self.HIGH)) < 2:
+            return OK
         if high < self.STAYS or (found := self._match()) is None:
             return Reading(State.PENDING, count=min(high, self.STAYS - 1), of=self.STAYS)
         match, self.level = found
@@ -82,13 +81,21 @@ class GapJump(LatchedRule):
         if far >= self.STAYS and tail_mean(self.last, far) - base.center > self.JUMP * abs(base.center):
             return Match(self.FAR, far), base.center
         first = norm.center if norm else median(self.firsts)
-        noise = max(step_noise(list(base.values)), base.absolute)
+        noise = max(step_noise(base.values), base.absolute)
         if min(list(self.last)[-self.STAYS :]) > max(self.WELL_ABOVE * first, first + 6 * noise):
             return Match(0.0, self.STAYS), first
         residuals, trust = base.residuals(-3.0, 3.0), 8.0 + weight
         for shape, least in ((STEP, self.JUMP), (RAMP, self.CLIMB)):
             match = best_match(
-                residuals, shape, self.STAYS, self.LONGEST, 3, prior=weight, prior_at=prior_at, trust=trust
+                residuals,
+                shape,
+                self.STAYS,
+                self.LONGEST,
+                3,
+                prior=weight,
+                prior_at=prior_at,
+                trust=trust,
+                need=self.BASE,
             )
             before = base.center + match.before * base.scale
             rise = tail_mean(self.last, self.STAYS) - before

@@ -6,7 +6,7 @@ import math
 from collections import deque
 
 from miles_tui.core.baseline import Baseline, Norm, tail_mean
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
@@ -69,7 +69,7 @@ class GradNormGrowth(LatchedRule):
         elif match is not None:
             length, self.level = match.length, base.center + match.before * base.scale
         else:
-            return Reading(State.OK)
+            return OK
         self.worst = median(list(self.last)[-5:])
         base.forget_last(length)
         return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
@@ -96,7 +96,15 @@ class GradNormGrowth(LatchedRule):
             residuals = residuals[:-1]
         trust = 8.0 + weight
         match = best_match(
-            residuals, RAMP, self.SHORTEST, self.LONGEST, 4, prior=weight, prior_at=prior_at, trust=trust
+            residuals,
+            RAMP,
+            self.SHORTEST,
+            self.LONGEST,
+            4,
+            prior=weight,
+            prior_at=prior_at,
+            trust=trust,
+            need=self.BASE,
         )
         if not match.length or match.score < threshold(self.BASE, match.n + trust - 1):
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.conditions.base import Condition, Reading, State
+from miles_tui.core.conditions.base import HOLDS, LEARNING, OK, Condition, Reading, State
 from miles_tui.core.rollouts import Rollout, Stage
 
 
@@ -20,7 +20,7 @@ class LatchedRule:
     def __init__(self) -> None:
         self.on = False
         self.clear = 0
-        self.standing = Reading(State.LEARNING)
+        self.standing = LEARNING
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
         """See `Rule.judge`."""
@@ -28,19 +28,19 @@ class LatchedRule:
         if value is None:
             return self.standing
         if not self.on:
-            self.standing = self._watch(rollout, value)
-            if self.standing.state is State.FIRING:
+            self.standing = reading = self._watch(rollout, value)
+            if reading is not OK and reading.state is State.FIRING:
                 self.on, self.clear = True, 0
         else:
             self.clear = self.clear + 1 if self._eases(rollout, value) else 0
             if self.clear >= self.need:
                 self.on, self.clear = False, 0
-                self.standing = Reading(State.OK)
+                self.standing = OK
                 self._over()
             elif self.clear:
                 self.standing = Reading(State.RECOVERING, count=self.clear, of=self.need)
             else:
-                self.standing = Reading(State.FIRING)
+                self.standing = HOLDS
         return self.standing
 
     def _reads(self, rollout: Rollout) -> float | None:
@@ -61,4 +61,4 @@ class LatchedRule:
     def rebase(self) -> None:
         """See `Rule.rebase`."""
         self.on, self.clear = False, 0
-        self.standing = Reading(State.LEARNING)
+        self.standing = LEARNING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
@@ -44,15 +44,15 @@ class NoSignal(LatchedRule):
     @staticmethod
     def _equal_groups(rollout: Rollout) -> bool | None:
         """Whether every group had one reward; None where the log does not tell."""
-        counts = [v for k, v in rollout.metrics.items() if "zero_std/count_" in k and math.isfinite(v)]
-        if not counts or not rollout.groups:
+        if not rollout.groups:
             return None
-        return sum(counts) >= rollout.groups
+        counts = [v for k, v in rollout.metrics.items() if "zero_std/count_" in k and math.isfinite(v)]
+        return sum(counts) >= rollout.groups if counts else None
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         self.empty = self.empty + 1 if value else 0
         if not self.empty:
-            return Reading(State.OK)
+            return OK
         if self.empty < self.STAYS:
             return Reading(State.PENDING, count=self.empty, of=self.STAYS)
         self.empty = 0

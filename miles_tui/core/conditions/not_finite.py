@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.words import listed
@@ -41,6 +41,10 @@ class NotFinite:
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """See `Rule.judge`."""
+        if not self.on and math.isfinite(sum(rollout.values.values())) and math.isfinite(sum(rollout.metrics.values())):
+            return (
+                OK  # nearly always, at a tenth of the cost of a look at each: a sum of one that is not finite is none
+            )
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
         bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]
         if bad:
@@ -49,12 +53,12 @@ class NotFinite:
             text = f"{listed(bad)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
             return Reading(State.FIRING, text, signals=tuple(bad))
         if not self.on:
-            return Reading(State.OK)
+            return OK
         if stage is Stage.TRAINED and rollout.values:
             self.clear += 1
             if self.clear >= self.NEED:
                 self.on = False
-                return Reading(State.OK)
+                return OK
         if self.clear:
             return Reading(State.RECOVERING, count=self.clear, of=self.NEED)
         return Reading(State.FIRING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
@@ -38,7 +38,7 @@ class OffPolicyAtStart(LatchedRule):
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         if value <= 0:
-            return Reading(State.OK)
+            return OK
         parts = []
         if abs(kl := rollout.first.get("train/ppo_kl", 0.0)) > self.TOLERANCE:
             parts.append(f"train/ppo_kl {number(kl)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
@@ -50,7 +50,7 @@ class OutOfRange(LatchedRule):
         if len(self.last) < 5:
             return Reading(State.LEARNING, count=len(self.last), of=5)
         if not outside:
-            return Reading(State.OK)
+            return OK
         text = (
             f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to "
             f"{number(self.high)} in profile {self.whose}"

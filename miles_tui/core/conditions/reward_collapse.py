@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
@@ -53,13 +53,13 @@ class RewardCollapse(LatchedRule):
             return Reading(State.LEARNING, count=len(self.values), of=self.LEAST)
         if not self.low and value >= min(self.values):  # nearly always; the bound lies below what was accepted before
             self.values.append(value)
-            return Reading(State.OK)
+            return OK
         if not self.low:
             self.level, self.bound = self._bound()
         if value >= self.bound:
             self.low = 0
             self.values.append(value)
-            return Reading(State.OK)
+            return OK
         self.low += 1
         if self.low < self.STAYS:
             return Reading(State.PENDING, count=self.low, of=self.STAYS)

@@ -7,7 +7,7 @@ from collections import deque
 from itertools import pairwise
 
 from miles_tui.core.baseline import tail_mean
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout, Stage
@@ -86,7 +86,7 @@ class RolloutSlowdown(LatchedRule):
         self.doubts = []
         match = self._match()
         if match is None:
-            return Reading(State.OK)
+            return OK
         self.worst = tail_mean(self.last, 5)
         evidence = self._evidence(value, length, rollout.number - match.length + 1)
         law.forget_last(match.length)
@@ -135,7 +135,7 @@ class RolloutSlowdown(LatchedRule):
         shape = Shape(rho, 1.0 - rho)
         weight = norm.count if norm else 0.0
         trust = 8.0 + weight
-        match = best_match(white, shape, self.SHORTEST, self.LONGEST, 4, prior=weight, trust=trust)
+        match = best_match(white, shape, self.SHORTEST, self.LONGEST, 4, prior=weight, trust=trust, need=self.BASE)
         if len(self.last) == 5 and min(self.last) > max(self.STEADY, 4.0 * usual):
             return Match(4.0, 5, n=len(rests) - 5)
         if not match.length:
@@ -145,7 +145,7 @@ class RolloutSlowdown(LatchedRule):
 
     def _share_doubt(self, shape: Shape, length: int) -> float:
         """The variance that an unsure share of the length adds to the score, in units of the score's own."""
-        fit, points = self.law.fit, list(self.law.points)
+        fit, points = self.law.fit, self.law.points
         assert fit is not None
         lean = [fit.lean(p[0]) for p in points]
         old = lean[:-length]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.conditions.base import Condition, Reading, Severity, State
+from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.words import listed
@@ -60,7 +60,7 @@ class SignalLost:
         waiting = max(missing.values())
         if waiting:
             return Reading(State.PENDING, count=waiting, of=self.MISSING)
-        return Reading(State.OK)
+        return OK
 
     def restarted(self) -> None:
         """See `Rule.restarted`."""
