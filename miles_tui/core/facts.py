@@ -51,7 +51,8 @@ _LAUNCH = (
 )  # fmt: skip
 _COMMANDS = (b"ray job submit", b"train.py", b"train_async.py")
 _JOB = b"Job '"
-MARKS = (*_LAUNCH, b"Job 'raysubmit_")  # what says that a run may begin anew, whoever prints the next record
+# What says that a run may begin anew, whoever prints the next record.
+MARKS = (_LAUNCH[0], b"arguments ----------------", *_LAUNCH[2:])
 _TIMER = b"Timer "
 _BAR = b"Rollout generation"
 _MESSAGES = {
@@ -185,7 +186,10 @@ class Searcher:
         for at in _hits(text, _TRACEBACK):
             rows = _rows(text, at)
             head = next((row for _, row in rows if "Traceback (most recent" in row), "")
-            self._traceback = _Traceback(self._fact(FactKind.TROUBLE, head), alike(head[: head.find("Traceback (")]))
+            before = head[: head.find("Traceback (")]
+            if '"' in before or len(before) > _MOST_TEXT:
+                continue  # somebody's text that tells of one
+            self._traceback = _Traceback(self._fact(FactKind.TROUBLE, head), alike(before))
             self._end_traceback(rows, found, seen)
         for marker in _TROUBLE if closely else _WORST:
             found += ((at, fact) for at in _hits(text, marker) if (fact := self._trouble(text, at, seen)) is not None)
@@ -294,10 +298,10 @@ class Searcher:
         return None
 
     def _job(self, line: str) -> Iterator[Fact]:
-        match = _JOB_LINE.search(line)
-        if match:
-            kinds = {"failed": FactKind.JOB_FAILED, "submitted successfully": FactKind.LAUNCH}
-            yield self._fact(kinds.get(match[1], FactKind.JOB_DONE), line)
+        kinds = {"failed": FactKind.JOB_FAILED, "submitted successfully": FactKind.LAUNCH}
+        for row in line.split("\n"):
+            if match := _JOB_LINE.search(row):
+                yield self._fact(kinds.get(match[1], FactKind.JOB_DONE), row, row[match.start() :])
 
     def _bar(self, text: bytes) -> Iterator[Found]:
         """The newest frame of the generation bar."""

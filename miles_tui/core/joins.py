@@ -17,7 +17,6 @@ from miles_tui.core.parse import NUMBERED_BRACE, Parsed, next_numbered, records_
 from miles_tui.core.prefix import DATE_TIME, RAY
 
 _CRI = re.compile(rb"(?:\S+ )??\S{19,40} (std(?:out|err)) ([FP]) ")
-_DOCKER = re.compile(rb'\{"log":"(.*?)(\\n)?","stream":"(\w+)"', re.DOTALL)
 _CRI_PART = re.compile(rb" std(?:err|out) P ")
 _JSON_FILE, _STREAM = b'{"log":"', b'","stream":"'  # before and behind the text in docker's json-file
 _FRESH = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)")
@@ -38,15 +37,15 @@ class Verdict(Enum):
 class Torn:
     """A line whose dict did not close, waiting for the rest; `offer` it every line that follows."""
 
-    __slots__ = ("_bytes", "_given", "_head", "_how", "_key", "_lines", "_pieces", "_wide", "parsed")
+    __slots__ = ("_bytes", "_end", "_given", "_how", "_key", "_lines", "_pieces", "_wide", "parsed")
 
     def __init__(self, line: bytes, given: int = 0) -> None:
         """`given`: how many whole records the line had before its torn dict; they are not given again."""
         self.parsed = Parsed()
         self._given = given
-        self._pieces = [line]
         self._lines = self._bytes = 0
-        self._how, self._key, self._head = _how(line)
+        self._how, self._key, end = _how(line)
+        self._pieces, self._end = [line[:end]], line[end:]
         self._wide = 0 if self._how != "wrap" and self._how != "ray" else len(clean(line))
 
     @staticmethod
@@ -79,13 +78,12 @@ class Torn:
         return Verdict.TAKEN if match[2] == b"P" else self._close()
 
     def _offer_docker(self, line: bytes) -> Verdict:
-        match = _DOCKER.match(line)
-        if match is None or match[3] != self._key:
+        end = line.find(_STREAM)
+        if not line.startswith(_JSON_FILE) or _stream(line, end) != self._key:
             return Verdict.NOT_MINE
-        head = b"".join(self._pieces)
-        self._pieces = [head[: self._head], match[1], head[self._head :]]
-        self._head += len(match[1])
-        return Verdict.TAKEN if match[2] is None else self._close()
+        whole = line.endswith(b"\\n", 0, end)
+        self._pieces.append(line[len(_JSON_FILE) : end])
+        return self._close() if whole else Verdict.TAKEN
 
     def _offer_ray(self, line: bytes) -> Verdict:
         text = clean(line)
@@ -131,7 +129,7 @@ class Torn:
         return Verdict.JOINED
 
     def _read(self) -> Parsed:
-        line = b"".join(self._pieces)
+        line = b"".join((*self._pieces, self._end))
         if next_numbered(line, 0, 0, len(line)) < 0:
             return Parsed()
         parsed = records_in(line)
@@ -175,13 +173,19 @@ def next_part(form: str, data: Buffer, start: int, end: int) -> int:
     return -1
 
 
+def _stream(line: bytes, end: int) -> bytes:
+    """The stream's name behind a text that ends at `end`."""
+    begin = end + len(_STREAM)
+    return line[begin : line.find(b'"', begin)]
+
+
 def _how(line: bytes) -> tuple[str, object, int]:
     """Which transport can have torn `line`, whose rest to wait for, and where the rest goes in."""
     cri = _CRI.match(line)
     if cri and cri[2] == b"P":
         return "cri", cri[1], len(line)
-    docker = _DOCKER.match(line)
-    if docker and docker[2] is None:
-        return "docker", docker[3], docker.end(1)
+    end = line.find(_STREAM) if line.startswith(_JSON_FILE) else -1
+    if end >= 0 and not line.endswith(b"\\n", 0, end):
+        return "docker", _stream(line, end), end
     ray = RAY.search(clean(line), 0, 300)
-    return ("ray", ray.groups(), len(line)) if ray else ("wrap", None, len(line))
+    return ("ray", ray.groups(), len(line)) if ray else ("wrap", b"", len(line))

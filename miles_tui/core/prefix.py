@@ -47,7 +47,7 @@ _LOGGER_STAMP = re.compile(
     r"[^'\"`]{0,200}?\[" + DATE_TIME + r"[^\]\[]{0,60}\] (?:[\w./-]+\.py:\d+ -|[A-Z]{4,8}:|\w+ batch\b)"
 )
 _HEAD = 400  # characters of a line in which its own stamp begins
-_NUMBERS_AND_BLANKS = re.compile(r"(\d+|\s+)")
+_NUMBERS_AND_BLANKS = re.compile(r"(\d+[:-]?|\s+)")
 _MOST_PREFIX = 200
 
 
@@ -166,8 +166,13 @@ def alike(before: str) -> re.Pattern[str] | None:
     words = before.rstrip()
     if not words or len(before) > _MOST_PREFIX:
         return None
-    parts = (
-        r"\d+" if part.isdecimal() else r"\s*" if part.isspace() else re.escape(part)
-        for part in _NUMBERS_AND_BLANKS.split(words)
+    return re.compile(
+        r"\s*" + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words)) + re.escape(before[len(words) :])
     )
-    return re.compile(r"\s*" + "".join(parts) + re.escape(before[len(words) :]))
+
+
+def _likeness(part: str) -> str:
+    """A number and what follows it: grep puts `:` behind the lines that it found, and `-` behind those around."""
+    if part.isspace():
+        return r"\s*"
+    return r"\d+[:-]" if part[-1:] in (":", "-") and part[:-1].isdecimal() else re.sub(r"\d+", r"\\d+", re.escape(part))

@@ -12,8 +12,8 @@ What is searched where for facts (searching every line for words would cost more
 - a gap longer than `GAP` bytes, block by block, as it passes, for the worst only;
 - the gap before a record that looks like a restart: its number is not above the last of its kind from
   the same producer (process and logging file), or that producer was never heard before; or it is nobody's (no
-  Ray prefix) and the gap holds a sign of a start or a job's end (`facts.MARKS`, 0.2 s a gigabyte each): a
-  process with a pid that was heard before is the same one, whatever others print;
+  Ray prefix) and the gap holds a sign of a start (`facts.MARKS`, 0.5 s a gigabyte of such logs): a process
+  with a pid that was heard before is the same one, whatever others print;
 - every line for the pause pattern, if one was given.
 The gap is kept as a copy of at most `GAP` bytes for this.
 """
@@ -208,7 +208,7 @@ class Reader:
         return len(numbers) > 1 if before is None else record.number <= before
 
     def _is_marked(self, data: Buffer, since: int, start: int) -> bool:
-        """Whether the text since the last record says that a run begins or a job ended."""
+        """Whether the text since the last record says that a run begins."""
         if self._held and any(self._gap.find(mark, 0, self._held) >= 0 for mark in MARKS):
             return True
         return since < start and any(data.find(mark, since, start) >= 0 for mark in MARKS)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+
 import pytest
+from costs import growth
 
 from miles_tui.core.facts import Searcher, diagnose, last_stamp
 from miles_tui.core.records import Fact, FactKind
@@ -220,3 +224,126 @@ def test_a_binary_file_is_no_log() -> None:
     assert said is not None
     assert "binary" in said
     assert diagnose("ein ganz gewöhnlicher Text, 普通的文本\n".encode()) is None
+
+
+# -- whatever stands before a line ---------------------------------------------------------------
+
+STAMP = "2026-10-15T16:01:02.5Z"
+STORY = f"""{TABLE}Running entrypoint for job raysubmit_x: python3 train.py --rollout-batch-size 32 --lr 1e-6
+Timer train start
+Traceback (most recent call last):
+  File "x.py", line 3, in y
+  ValueError: a part of the code that is shown
+my.errors.BadThing: dead
+Job 'raysubmit_x' failed
+"""
+FORMS: dict[str, Callable[[int, str], str]] = {
+    "awk": lambda i, t: f"{i}:{t}",
+    "grep -C": lambda i, t: f"{i}{'-:'[i % 2]}{t}",
+    "grep file": lambda i, t: f"run.log:{i}:{t}",
+    "nl": lambda i, t: f"{i:6}\t{t}",
+    "srun": lambda i, t: f"0: {t}",
+    "docker": lambda i, t: json.dumps({"log": f"{t}\n", "stream": "stdout", "time": STAMP}, separators=(",", ":")),
+    "logger": lambda i, t: json.dumps({"level": "INFO", "message": t, "ts": STAMP}),
+    "compose": lambda i, t: f"trainer-1  | {t}",
+    "stern": lambda i, t: f"miles-head-0 ray-head {t}",
+    "kubectl": lambda i, t: f"[pod/a-0/b] {STAMP} {t}",
+    "CRI": lambda i, t: f"{STAMP} stdout F {t}",
+    "pdsh": lambda i, t: f"host: {t}",
+    "loguru": lambda i, t: f"2026-10-15 16:01:{i % 60:02}.123 | INFO     | miles.main:run:{i} - {t}",
+    "wandb": lambda i, t: f"wandb: {t}",
+    "Ray": lambda i, t: f"{RAY}{t}",
+    "nobody's": lambda i, t: f"<<{i}>> some label = {t}",
+}
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_facts_are_read_behind_any_prefix(form: str) -> None:
+    text = "".join(FORMS[form](i, line) + "\n" for i, line in enumerate(STORY.splitlines(), 7))
+    said: dict[str, str] = {}
+    for fact in of(FactKind.ARGS, text):
+        said |= fact.data
+    assert said["num_rollout"] == "3000"
+    assert said["use_fault_tolerance_with_a_name_longer_than_48_x"] == "False"
+    assert (said["rollout_batch_size"], said["lr"]) == ("32", "1e-6")
+    assert said["wandb_key"] == "***"
+    assert [f.text for f in of(FactKind.TIMER_START, text)] == ["train"]
+    (trouble,) = of(FactKind.TROUBLE, text)
+    assert trouble.text.endswith("my.errors.BadThing: dead")
+    assert trouble.data["driver"] == ("" if form == "Ray" else "1")
+    assert [f.text for f in of(FactKind.JOB_FAILED, text)] == ["Job 'raysubmit_x' failed"]
+    assert len(of(FactKind.LAUNCH, text)) == 2
+
+
+def test_many_rows_in_one_object_are_read() -> None:
+    text = json.dumps({"level": "ERROR", "message": STORY, "time": STAMP}) + "\n"
+    assert [f.text for f in of(FactKind.TROUBLE, text)] == ["my.errors.BadThing: dead"]
+    assert of(FactKind.ARGS, text)[0].data["num_rollout"] == "3000"
+
+
+def test_a_prompt_in_an_object_is_no_log_text() -> None:
+    assert of(FactKind.TROUBLE, json.dumps({"prompt": "?", "text": STORY}) + "\n") == []
+
+
+def test_another_process_s_row_is_none_of_a_table() -> None:
+    rows = TABLE.splitlines(keepends=True)
+    text = "".join([*rows[:3], f"{RAY}  loading ........... 4\n", *rows[3:]])
+    (args,) = of(FactKind.ARGS, text)
+    assert "loading" not in args.data
+    assert args.data["num_rollout"] == "3000"
+
+
+@pytest.mark.parametrize("line", ["------- arguments -------\n", "Traceback (most recent call last):\n", "-" * 999])
+def test_heads_without_end_cost_in_proportion(line: str) -> None:
+    def work(times: int) -> None:
+        facts(line * times + "\n")
+
+    assert growth(work, 4000) < 3.2
+
+
+# -- whose clock ---------------------------------------------------------------------------------
+
+OWN = "[2026-10-15 16:01:02.5 actor] model.py:1 - "
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "later"),
+    [
+        (f"{OWN}x", True, True),
+        (f"{RAY}{OWN}x", True, True),
+        (f"{RAY}[2026-10-15 16:01:02.5 TP0] Decode batch", True, True),
+        (f"some label: {OWN}x", True, True),
+        (f"2026-10-14T01:01:02Z {RAY}{OWN}x", True, True),
+        (f"{STAMP} INFO: x", True, False),
+        (f"{STAMP} stderr F x", True, False),
+        ("2026-10-15 16:01:02,500\tINFO worker.py:1852 -- Started a local Ray instance.", True, False),
+        (json.dumps({"log": "x\n", "stream": "stdout", "time": STAMP}), True, False),
+        ('sample: "The meeting on 2026-10-15 16:01:02.5 was long"', False, False),
+        ("sample: the meeting of [2026-10-15 16:01:02.5] was long", False, False),
+        (f"{RAY}it begins at 2026-10-15 16:01:02.5 or so", False, False),
+        (f'sample: "{OWN}step"', False, False),
+    ],
+)
+def test_only_a_stamp_at_a_line_s_head_is_the_clock(line: str, first: bool, later: bool) -> None:
+    for bracketed, counts in ((False, first), (True, later)):
+        searcher = Searcher()
+        searcher.bracketed = bracketed
+        clock = [f.time for f in searcher.search(f"{line}\n".encode()) if f.kind is FactKind.CLOCK]
+        assert clock == ([1792080062.5] if counts else [])
+        assert searcher.time(line) is None or counts
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
+)
+def test_a_log_of_wide_characters_is_named(encoding: str, word: str) -> None:
+    said = diagnose(f"{OWN}step 3: {{'train/loss': 0.5}}\n".encode(encoding))
+    assert said is not None
+    assert f"iconv -f {word} -t UTF-8" in said
+
+
+def test_a_hole_of_nuls_is_no_encoding() -> None:
+    said = diagnose(b"\0" * 5000 + f"{OWN}x\n".encode())
+    assert said is not None
+    assert "iconv" not in said

@@ -4,11 +4,12 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from miles_tui.core.dicts import BAD, TORN, careful_metrics, fast_metrics
 from miles_tui.core.parse import fast_record, next_numbered, records_in
+from miles_tui.core.prefix import time_of
 from miles_tui.core.records import Record
 
 D = "{'train/loss': 0.5, 'train/grad_norm': 12.75, 'train/step': 3}"
@@ -255,3 +256,56 @@ def test_a_record_is_hashable_by_its_source() -> None:
     (one,), (two,) = (records_in(f"{RAY}{LOG}step {i}: {D}".encode()).records for i in (1, 2))
     assert isinstance(one, Record)
     assert one.source is two.source, "one object a writer"
+
+
+@pytest.mark.parametrize(
+    ("stamp", "seconds"),
+    [
+        ("9999-12-31 23:59:60.000", None),
+        ("9999-01-01 00:00:00", None),
+        ("0000-01-01 00:00:00", None),
+        ("0001-01-01 00:00:00", None),
+        ("2026-13-01 00:00:00", None),
+        ("2026-00-01 00:00:00", None),
+        ("2026-02-30 00:00:00", None),
+        ("2026-01-01 24:00:00", None),
+        ("2026-01-01 00:60:00", None),
+        ("2026-01-01 00:00:61", None),
+        ("2016-12-31 23:59:60", 1483228800.0),
+        ("9998-12-31 23:59:60.999", 253370764800.999),
+        ("1970-01-01 00:00:00", 0.0),
+    ],
+)
+def test_a_time_is_a_date_that_can_be_printed(stamp: str, seconds: float | None) -> None:
+    assert time_of(f"[{stamp} a] model.py:1 - ") == seconds
+    line = f"[{stamp} a] model.py:1 - step 3: {D}".encode()
+    (record,) = records_in(line).records
+    assert record.time == seconds
+    fast = fast_record(line, 0, line.index(b"{"), len(line))
+    assert fast is None or fast.time == seconds
+
+
+def shown(pairs: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"'{key}': {value}" for key, value in pairs) + "}"
+
+
+SOME_KEYS = st.sampled_from(["a", "b", "a/b", "a/c"])
+VALUES = st.recursive(
+    st.sampled_from(["1", "2.5", "None", "nan", "True", "'x'", "[1]", "np.float64(3)"]),
+    lambda inner: st.lists(st.tuples(SOME_KEYS, inner), max_size=4).map(shown),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.tuples(SOME_KEYS, VALUES), min_size=1, max_size=6))
+@example([("a/b", "1"), ("a/b", "None")])
+@example([("a", "{'b': 1}"), ("a", "{'c': 1}"), ("a/b", "None")])
+def test_both_ways_agree_on_equal_keys(pairs: list[tuple[str, str]]) -> None:
+    text = shown(pairs)
+    got, fast = careful_metrics(text, 0), fast_metrics(text.encode())
+    assert not isinstance(got, type(TORN))
+    assert fast is None or same(got[0], fast)
+
+
+def test_of_equal_keys_the_last_counts() -> None:
+    assert careful_metrics("{'a/b': 1, 'a/b': None, 'c': 1, 'c': 2}", 0) == ({"c": 2}, 39)

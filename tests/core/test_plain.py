@@ -3,7 +3,8 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from costs import growth
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from miles_tui.core.plain import mask, plain
@@ -78,3 +79,28 @@ def test_keys_are_masked(text: str) -> None:
 )
 def test_what_is_no_key_is_left_alone(text: str) -> None:
     assert mask(text) == text
+
+
+SEEDS = st.text(st.sampled_from("hf_sk-eyJapi_key=:.'\" 1A[\x1b]^é/@BearertokenN"), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+@example("hf_")
+@example("api_key=")
+@example("sk-é")
+@example("aGk-b_")
+@example("eyJ.")
+@example("\x1b]")
+@example("://a:")
+@example("password ")
+def test_masking_costs_in_proportion_to_the_text(seed: str) -> None:
+    def work(times: int) -> None:
+        mask(plain(seed * times))
+
+    assert growth(work, 6000) < 3.2
+
+
+@pytest.mark.parametrize("before", ["x" * 300 + "_", "A_" * 300, "--very-long-" * 20])
+def test_a_long_name_hides_its_key_too(before: str) -> None:
+    assert mask(f"{before}api_key={WANDB}") == f"{before}api_key=***"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -294,3 +295,103 @@ def test_hostile_text_has_no_record(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "big.log"
     write(path, 0.5, kind)
     assert records(read(path.read_bytes())) == []
+
+
+# -- restarts that nobody's prefix shows ---------------------------------------------------------
+
+SIGNS = [
+    f"{'-' * 24} arguments {'-' * 24}\n  num_rollout {'.' * 37} 60\n{'-' * 20} end of arguments {'-' * 21}\n",
+    "Running entrypoint for job raysubmit_x: python3 train.py --num-rollout 60\n",
+    "+ python3 train.py --num-rollout 60\n2026-10-15 16:01:02,500\tINFO worker.py:1 -- Started a local Ray instance.\n",
+    "  successfully loaded checkpoint from /ckpt [ t 1/1, p 1/1 ] at iteration 20\n",
+]
+
+
+def bare(number: int) -> str:
+    return f"{LOG}step {number}: {D}\n"
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("noise", [0, 2000])
+def test_a_forward_resume_is_the_same_whoever_looked_in_between(sign: str, noise: int) -> None:
+    crash = "Traceback (most recent call last):\n  File x\nRuntimeError: boom\n"
+    text = "".join(map(bare, range(3))) + NOISE * noise + crash + NOISE * noise + sign + NOISE * noise + bare(3)
+    wanted = ["<trouble>", "<launch>", *(["<args>"] if "60" in sign else [])]
+    if sign.startswith("+"):
+        wanted.append("<launch>")
+    for size in (97, 4096, 1 << 18, 1 << 20):
+        for settle in (False, True):
+            found = [k for k in kinds(read((text + bare(4)).encode(), size, settle)) if k != "<clock>"]
+            assert found == ["step"] * 3 + wanted + ["step"] * 2, (size, settle)
+
+
+@given(
+    st.lists(st.sampled_from([*SIGNS, NOISE, "ValueError: x\n", "bare"]), max_size=12),
+    st.integers(1, 300),
+)
+def test_looking_in_between_changes_no_launch_and_no_argument(pieces: list[str], size: int) -> None:
+    text = bare(0) + "".join(bare(i) if piece == "bare" else piece for i, piece in enumerate(pieces, 1)) + bare(99)
+
+    def launches(items: list[Item]) -> list[object]:
+        told = (FactKind.LAUNCH, FactKind.ARGS)
+        return [i.number if isinstance(i, Record) else (i.kind, i.data) for i in items if _is(i, told)]
+
+    assert launches(read(text.encode(), size, settle=True)) == launches(read(text.encode()))
+
+
+def _is(item: Item, told: tuple[FactKind, ...]) -> bool:
+    return isinstance(item, Record) or item.kind in told
+
+
+def test_the_clock_is_the_loggers_once_a_record_has_one() -> None:
+    ahead = "2031-05-06T10:00:00Z x\nsample: 2031-05-06 10:00:00\n"
+    for line, year in ((bare(1), None), (f"step 1: {D}\n", 2031)):
+        items = read(f"{line}{ahead}".encode())
+        clock = [i.time for i in items if isinstance(i, Fact) and i.kind is FactKind.CLOCK and i.time is not None]
+        assert [1970 + int(t / 31_556_952) for t in clock] == ([] if year is None else [year])
+
+
+# -- parts of a line that a container runtime split ----------------------------------------------
+
+
+def docker_parts(text: str, cuts: list[int], stream: str = "stderr") -> list[str]:
+    bounds = [0, *sorted(cuts), len(text)]
+    pieces = [text[a:b] for a, b in pairwise(bounds)]
+    pieces[-1] += "\n"
+    return [
+        json.dumps({"log": p, "stream": stream, "time": "2026-10-15T16:01:02.5Z"}, separators=(",", ":")) + "\n"
+        for p in pieces
+    ]
+
+
+def cri_parts(text: str, cuts: list[int], stream: str = "stderr") -> list[str]:
+    bounds = [0, *sorted(cuts), len(text)]
+    pieces = [text[a:b] for a, b in pairwise(bounds)]
+    tags = ["P"] * (len(pieces) - 1) + ["F"]
+    return [f"2026-10-15T16:01:02.123456789Z {stream} {t} {p}\n" for t, p in zip(tags, pieces, strict=True)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, len(LINE) - 1), max_size=3, unique=True), st.booleans(), st.integers(1, 400))
+def test_a_line_split_anywhere_in_any_number_of_parts_is_whole(cuts: list[int], cri: bool, size: int) -> None:
+    cut = cri_parts if cri else docker_parts
+    other = cut("nothing of this kind", [], "stdout")[0]
+    text = other + other.join(cut(LINE, cuts)) + cut(LINE.replace("step 3", "step 4"), [])[0]
+    for width in (size, 1 << 18):
+        found = records(read(text.encode(), width))
+        assert [(r.kind, r.number, r.metrics) for r in found] == [
+            ("step", n, {"train/loss": 0.5, "train/grad_norm": 12.75, "train/step": 3}) for n in (3, 4)
+        ]
+
+
+def test_a_whole_record_before_a_torn_one_counts_once() -> None:
+    line = f"{LINE} {LINE.replace('step 3', 'step 4')}"
+    text = "".join(docker_parts(line, [len(line) - 30]))
+    assert [r.number for r in records(read(text.encode()))] == [3, 4]
+
+
+def test_parts_that_never_end_are_given_up() -> None:
+    part = docker_parts("x" * 100, [50])[0]
+    text = part * 1200 + "".join(docker_parts(LINE, []))
+    assert len(records(read(text.encode()))) <= 1
+    assert [r.number for r in records(read((text + "".join(docker_parts(LINE, []))).encode()))][-1:] == [3]
