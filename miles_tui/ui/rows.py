@@ -93,8 +93,10 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
             parts.append(Part(3, [("dim", f"healthy: {meaning.healthy}")]))
         if meaning.manual:
             parts.append(Part(4, [("dim", f"manual: {meaning.manual}")]))
+    if view.note:
+        parts.append(Part(2, [("watch", view.note)]))
     if view.low is not None:
-        parts.append(Part(2, [("dim", f"range {range_text(view, 60)}")]))
+        parts.append(Part(5, [("dim", f"range {range_text(view, 60)}")]))  # the row has it, if shorter
     return [("text", " " * margin), *packed(parts, width - 2 * margin, gap=" · ")]
 
 

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
-from miles_tui.core.text import cells, fit_text
+from miles_tui.core.text import cells
 from miles_tui.ui.browse import Entry, Lazily, Widths, entries, group_line, metric_line, widths
 from miles_tui.ui.chosen import Chosen, subject_of
 from miles_tui.ui.match import Match, matcher
@@ -18,7 +18,7 @@ from miles_tui.ui.messages import Grew
 from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
-from miles_tui.ui.spans import Spans
+from miles_tui.ui.spans import Spans, width_of
 from miles_tui.ui.sparks import MARGIN, Sparks
 from miles_tui.ui.views import row_view, series_of
 from miles_tui.ui.widgets.field import Field
@@ -28,7 +28,7 @@ from miles_tui.ui.widgets.listing import Listing
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
-UNNAMED = "the manual does not name this metric"
+UNNAMED = " · the manual does not name this metric"
 
 
 class MetricsScreen(SubScreen):
@@ -150,8 +150,8 @@ class MetricsScreen(SubScreen):
         else:
             view, meaning = row_view(self.session.run, subject_of(self.session.run, entry.name)), meaning_of(entry.name)
             line = detail_row(view, meaning, width, margin)
-            if meaning is None:
-                line = [*line, ("dim", fit_text(f" · {UNNAMED}", max(0, width - margin - cells(view.name))))]
+            if meaning is None and width_of(line) + cells(UNNAMED) <= width:
+                line = [*line, ("dim", UNNAMED)]
         self.query_one("#words", Lines).show([line])
 
     # -- what keys do --------------------------------------------------------------------------
