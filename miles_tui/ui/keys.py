@@ -31,6 +31,8 @@ MAIN_KEYS: list[BindingType] = [
     Binding("a", "acknowledge", "Seen", id="alert.seen", tooltip="Acknowledge the alert: shown dim until it changes"),
     Binding("z", "snooze", "Snooze", id="alert.snooze", tooltip="Keep the alert quiet for ten rollouts, or wake it"),
     Binding("y", "copy", "Copy", id="alert.copy", show=False, tooltip="Copy the alert as text (OSC 52)"),
+    Binding("Y", "copy_report", "Copy report", id="run.copy", show=False,
+            tooltip="Copy the state of the run as text for a chat (OSC 52)"),
     Binding("e", "rebase", "Expected", id="judge.rebase", show=False,
             tooltip="What comes now is expected: learn a new baseline from here"),
     Binding("x", "conditions", "Conditions", id="judge.conditions", show=False,

@@ -200,6 +200,9 @@ async def test_a_acknowledges_and_z_snoozes(dashboard: Dashboard) -> None:
 
 async def test_y_copies_the_alert_as_text(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
+        assert "report copied" in await screen.press("Y")
+        assert screen.app.clipboard.startswith("**")
+        assert "gradient norm" in screen.app.clipboard
         assert "gap-jump copied" in await screen.press("y")
         copied = screen.app.clipboard
         for words in ("gap-jump (critical, since rollout 2", "gap-jump.log", "Likely cause: ", "First check: "):

@@ -83,6 +83,13 @@ class MainActions(Screen[None]):
             self.retake_alerts()
             self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
 
+    def action_copy_report(self) -> None:
+        """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
+        from miles_tui.brief import paste
+
+        self.app.copy_to_clipboard(paste(self.session.run, self.session.name))
+        self.say("report copied: paste it into a chat")
+
     def action_copy(self) -> None:
         alert = self._current()
         if alert is not None:
