@@ -35,6 +35,7 @@ class OwnRanges:
     def __init__(self, given: Mapping[str, Range]):
         self.known: dict[str, Range | Learning] = {}
         self._firsts: dict[str, list[float]] = {}
+        self._learning: dict[bool, list[str]] = {}  # names by `Signal.from_updates`, until all of the run's are known
         self.forget()
         self.known.update(given)
 
@@ -43,16 +44,18 @@ class OwnRanges:
         for signal in SIGNALS:
             self.known[signal.name] = Learning(0, RANGE_FROM)
             self._firsts[signal.name] = []
+        self._learning = {updates: [s.name for s in SIGNALS if s.from_updates is updates] for updates in (False, True)}
 
     def widen(self, rollout: Rollout, updates: bool) -> None:
         """Take in the signals that come from the updates, or the others, of one rollout."""
-        for signal in SIGNALS:
-            if signal.from_updates is not updates or not isinstance(self.known[signal.name], Learning):
-                continue
-            value = rollout.values.get(signal.name)
+        if not self._learning[updates]:  # after the first rollouts of a run
+            return
+        known = self.known
+        self._learning[updates] = learning = [n for n in self._learning[updates] if isinstance(known[n], Learning)]
+        for name in learning:
+            value = rollout.values.get(name)
             if value is not None and math.isfinite(value):
-                firsts = self._firsts[signal.name]
+                firsts = self._firsts[name]
                 firsts.append(value)
                 done = len(firsts) >= RANGE_FROM
-                own = Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)
-                self.known[signal.name] = own
+                known[name] = Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)

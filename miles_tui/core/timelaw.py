@@ -13,8 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub, truediv
 
-from miles_tui.core.stats import MAD_TO_SD, clip, deviation, median, middle_of
+from miles_tui.core.stats import MAD_TO_SD, clip, deviation, dot, median, middle_of
 
 
 @dataclass(slots=True, frozen=True)
@@ -90,8 +91,8 @@ def _improve(
     """One Gauss-Newton step: a new level, share and `rho`, and after the `last` one their noise."""
     share, rho, (share0, share_sd) = now.share, now.rho, believed
     parts = [LEAST_PART if (part := 1.0 + share * x) < LEAST_PART else part for x in over]
-    rest = [y - e for y, e in zip(logs, map(math.log, parts), strict=True)]
-    lean = [x / part for x, part in zip(over, parts, strict=True)]
+    rest = list(map(sub, logs, map(math.log, parts)))
+    lean = list(map(truediv, over, parts))
     ordered = sorted(rest)
     middle = middle_of(ordered)
     # quasi-differences of the rest and of its derivative, around the middle
@@ -108,9 +109,9 @@ def _improve(
     n = len(held)
     a11 = n * one * one + 1e-9
     a12 = one * sum(turn)
-    a22 = sum([t * t for t in turn]) + (noise / share_sd) ** 2
+    a22 = dot(turn, turn) + (noise / share_sd) ** 2
     b1 = one * sum(held)
-    b2 = sum([t * d for t, d in zip(turn, held, strict=True)]) + (noise / share_sd) ** 2 * (share0 - share)
+    b2 = dot(turn, held) + (noise / share_sd) ** 2 * (share0 - share)
     if norm:  # the profile's level counts as `weight` rollouts
         a11 += weight * one * one
         b1 += weight * one * one * (norm.level - middle)
@@ -127,7 +128,7 @@ def _improve(
 
 def _noise(left: list[float], norm: TimeNorm | None) -> float:
     """The deviation of what is left of the quasi-differences; two degrees of freedom went into level and share."""
-    own, freedom = sum([d * d for d in left]), max(len(left) - 2, 1)
+    own, freedom = dot(left, left), max(len(left) - 2, 1)
     if norm:
         own, freedom = own + norm.count * norm.noise**2, freedom + int(norm.count)
     return max(math.sqrt(own / freedom), LEAST_NOISE)
@@ -140,11 +141,11 @@ def _correlate(now: Fit, rests: list[float], ordered: list[float], norm: TimeNor
     level = now.level
     limit = 2.5 * max(deviation(ordered, level), LEAST_NOISE)
     held = [-limit if (r := rest - level) < -limit else limit if r > limit else r for rest in rests]
-    below = sum([h * h for h in held])
+    below = dot(held, held)
     if below <= 0:
         return
     n = len(held)
-    raw = sum([a * b for a, b in pairwise(held)]) / below
+    raw = dot(held, held[1:]) / below
     raw += (1 + 3 * max(raw, 0.0)) / n
     prior, count = (norm.rho, weight) if norm else (RHO, RHO_WEIGHT)
     rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)

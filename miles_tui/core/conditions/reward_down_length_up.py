@@ -102,8 +102,21 @@ class Track:
         return mean(self.values[-count:])
 
 
-def _bounds(values: list[float], lengths: list[int], before: tuple[int, ...], noise: float) -> list[float]:
-    """For a rise over each of the `lengths`: what its score over the levels `before` it can't exceed; at least 0.
+LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
+BEFORE = (4, 8, 16, 32)  # rollouts that make a level
+
+
+def _ramp(k: int) -> tuple[float, float]:
+    """The sum of 1 to k, and that of their squares."""
+    return k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+
+
+# length of a turn -> the sum of its ramp, and the least root that any score of it is divided by
+LEAST_ROOTS = {k: (g, math.sqrt(gg + g * g / BEFORE[-1])) for k in LENGTHS for g, gg in [_ramp(k)]}
+
+
+def _bounds(values: list[float], lengths: list[int], noise: float) -> list[float]:
+    """For a rise over each of the `lengths`: what its score over the levels before it can't exceed; at least 0.
 
     Every length leaves four values or more before it. Rounding is made up for: sums of 72 values that are weighted
     with up to 37 err by less than 1e-9 of the largest.
@@ -113,18 +126,18 @@ def _bounds(values: list[float], lengths: list[int], before: tuple[int, ...], no
     sums = [0.0, *accumulate(values)]
     ramps = list(accumulate(accumulate(values[: -lengths[-1] - 1 : -1])))  # sum of j * value, at k - 1
     slack = 1e-9 * max(max(values), -min(values)) / noise
-    most = float(before[-1])
     found = []
     for k in lengths:
         start = len(values) - k
         until = sums[start]
-        if start >= most:
-            level = min([(until - sums[start - m]) / m for m in before])
+        if start >= 32:  # all of `BEFORE`, spelled out: a third of the whole cost
+            four, eight = (until - sums[start - 4]) / 4, (until - sums[start - 8]) / 8
+            level = min(four, eight, (until - sums[start - 16]) / 16, (until - sums[start - 32]) / 32)
         else:
-            level = min([(until - sums[start - m]) / m for m in before if m < start] + [until / start])
-        g, gg = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+            level = min([(until - sums[start - m]) / m for m in BEFORE if m < start] + [until / start])
+        g, root = LEAST_ROOTS[k]
         gain = ramps[k - 1] - level * g
-        found.append(max(gain / (noise * math.sqrt(gg + g * g / most)), 0.0) + slack)
+        found.append(gain / (noise * root) + slack if gain > 0.0 else slack)
     return found
 
 
@@ -142,8 +155,6 @@ class RewardDownLengthUp(LatchedRule):
     EACH, BOTH = 2.2, 5.0
     # The longer one signal has been sure of a turn alone, the more the other must bring: it has had that many chances.
     FREE, SPENT, LATE = 1, 0.25, 3.6  # rollouts without; what each further one costs; the most
-    LENGTHS = (5, 6, 7, 8, 9, 10, 12, 14, 16, 19, 22, 26, 31, 37)  # of the turn, in rollouts
-    BEFORE = (4, 8, 16, 32)  # rollouts that make a level
     ENDS = (5, 9, 13, 21, 29)  # rollouts ago that an older level ended
 
     condition = CONDITION
@@ -210,11 +221,11 @@ class RewardDownLengthUp(LatchedRule):
         size, norm = len(losses), self.reward.norm
         known = self.reward.known_start and norm and size < Track.KEPT
         start = norm.count if known and norm else 0.0
-        tried = [k for k in self.LENGTHS if size - k + start >= 4]
+        tried = [k for k in LENGTHS if size - k + start >= 4]
         if known or (self.tokens.known_start and self.tokens.norm and size < Track.KEPT):
             return tried  # a profile's start stands in for values: not in the sums
-        falls = _bounds(losses, tried, self.BEFORE, self.reward.noise)
-        rises = _bounds(lengths, tried, self.BEFORE, self.tokens.noise)
+        falls = _bounds(losses, tried, self.reward.noise)
+        rises = _bounds(lengths, tried, self.tokens.noise)
         enough = self.BOTH * self.BOTH * (1.0 - ROUNDING)
         # "not below" and no "above": a bound that overflowed to NaN rules nothing out
         return [k for k, fall, rise in zip(tried, falls, rises, strict=True) if not fall * fall + rise * rise < enough]
@@ -229,10 +240,10 @@ class RewardDownLengthUp(LatchedRule):
         now = values[-k:]
         old = values[:-k]
         weighted = sum([j * v for j, v in enumerate(now, 1)])
-        g, gg = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+        g, gg = _ramp(k)
         drift = self._drift(old, track.noise) if sign > 0 else 0.0
         best, best_level = -math.inf, 0.0
-        for m in self.BEFORE:
+        for m in BEFORE:
             part = old[-m:]
             n, total = float(len(part)), sum(part)
             if (

@@ -32,11 +32,17 @@ class SignalLost:
         self.missing = dict.fromkeys(self.seen, 0)
         self.last = dict.fromkeys(self.seen, 0)
         self.on = False
+        self._steady: frozenset[str] | None = None  # the signals, while each has been there, or not, long enough
+        self._newest = 0  # the last rollout of a steady stretch, not yet in `last`
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
         """See `Rule.judge`."""
         if not rollout.values:
             return Reading(State.FIRING if self.on else State.OK)
+        if rollout.values.keys() == self._steady:  # counting on would decide nothing
+            self._newest = rollout.number
+            return OK
+        self._end_steady()
         seen, missing = self.seen, self.missing
         for name in seen:
             if name in rollout.values:
@@ -60,7 +66,16 @@ class SignalLost:
         waiting = max(missing.values())
         if waiting:
             return Reading(State.PENDING, count=waiting, of=self.MISSING)
+        if all(count == 0 or count >= self.SEEN for count in seen.values()):
+            self._steady = frozenset(name for name, count in seen.items() if count)
+            self._newest = rollout.number
         return OK
+
+    def _end_steady(self) -> None:
+        """Note in `last` what the steady stretch had in its last rollout."""
+        for name in self._steady or ():
+            self.last[name] = self._newest
+        self._steady = None
 
     def restarted(self) -> None:
         """See `Rule.restarted`."""
