@@ -63,7 +63,7 @@ LEAST_NOISE = 0.004  # of log(seconds): below half a per cent a person does not 
 def fit(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm | None) -> Fit:
     """The law of (length, seconds) points, oldest first, neighbours in time; `start` is an earlier fit to begin from.
 
-    Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points): 80 µs for 80.
+    Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points): 90 µs for 80.
     """
     typical = norm.typical if norm else median([p[0] for p in points])
     share0, share_sd, weight = SHARE, SHARE_SD, 0.0
@@ -99,11 +99,8 @@ def _improve(
     off = [r - middle for r in rest]
     diff = [b - rho * a for a, b in pairwise(off)]
     turn = [b - rho * a for a, b in pairwise(lean)]
-    scale = MAD_TO_SD * median(list(map(abs, diff)))
-    noise = max(scale, LEAST_NOISE)
-    high = 2.5 * noise
-    low = -high
-    held = [low if d < low else high if d > high else d for d in diff]
+    noise = max(MAD_TO_SD * median(list(map(abs, diff))), LEAST_NOISE)
+    held = _held(diff, 2.5 * noise)
     # level shift m and share shift s by least squares, with a prior on the share
     one = 1.0 - rho
     n = len(held)
@@ -126,6 +123,11 @@ def _improve(
     _correlate(now, rest, ordered, norm, weight)
 
 
+def _held(values: list[float], high: float) -> list[float]:
+    low = -high
+    return [low if v < low else high if v > high else v for v in values]
+
+
 def _noise(left: list[float], norm: TimeNorm | None) -> float:
     """The deviation of what is left of the quasi-differences; two degrees of freedom went into level and share."""
     own, freedom = dot(left, left), max(len(left) - 2, 1)
@@ -140,7 +142,7 @@ def _correlate(now: Fit, rests: list[float], ordered: list[float], norm: TimeNor
     `ordered` are the same `rests`, in the order of their size."""
     level = now.level
     limit = 2.5 * max(deviation(ordered, level), LEAST_NOISE)
-    held = [-limit if (r := rest - level) < -limit else limit if r > limit else r for rest in rests]
+    held = _held([rest - level for rest in rests], limit)
     below = dot(held, held)
     if below <= 0:
         return
@@ -189,7 +191,7 @@ class TimeLaw:
         old = size - min(max(size // 4, self.hold), self.MOST_HELD)
         if self._due > 0 or old < (12 if self.norm else self.least):
             return
-        self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 80 µs
+        self._due = 1 if size < 32 else 4 if size < 64 else 10  # a fit of 80 points costs 90 µs
         self.fit = fit(self.points[:old], self.fit, self.norm)
 
     def _contradicts(self, norm: TimeNorm) -> bool:

@@ -137,7 +137,7 @@ def _bounds(values: list[float], lengths: list[int], noise: float) -> list[float
             level = min([(until - sums[start - m]) / m for m in BEFORE if m < start] + [until / start])
         g, root = LEAST_ROOTS[k]
         gain = ramps[k - 1] - level * g
-        found.append(gain / (noise * root) + slack if gain > 0.0 else slack)
+        found.append(slack if gain <= 0.0 else gain / (noise * root) + slack)
     return found
 
 
