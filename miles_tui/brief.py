@@ -28,7 +28,7 @@ def status_line(run: RunState) -> str:
     """One line: verdict as shape and word, worst condition, how far. `▲2 gap-jump · 31/48`."""
     firing = run.firing
     if firing:
-        shape = "▲" if firing[0].severity is Severity.CRITICAL else "!"
+        shape = "▲" if firing[0].severity is Severity.CRITICAL else "△"
         return f"{shape}{len(firing)} {firing[0].condition} · {at(run)}"
     shape = {"healthy": "●", "finished": "■", "waiting": "○"}.get(run.verdict(), "◐")
     return f"{shape} {run.verdict()} · {at(run)}"

@@ -90,14 +90,16 @@ class Report(BaseModel):
         of = f" of {self.planned}" if self.planned else ""
         at = "no rollout yet" if self.last_rollout is None else f"rollout {self.last_rollout}{of}"
         attempt = f", attempt {self.attempts}" if self.attempts > 1 else ""
-        lines = [f"{self.log}: {self.verdict} ({at}{attempt}, {self.state})"]
         if not self.records:
-            return lines[0]
+            return f"{self.log}: no Miles metric"
+        ended = f", {self.state}" if self.state not in (self.verdict, "unknown") else ""
+        lines = [f"{self.log}: {self.verdict} ({at}{attempt}{ended})"]
         lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
             cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
             lines.append(f"  {name:17}{cells}  {s.state}")
-        for alert in sorted(self.alerts, key=lambda a: a.state == "resolved"):
+        order = ("critical", "warning", "notice")
+        for alert in sorted(self.alerts, key=lambda a: (a.state == "resolved", order.index(a.severity))):
             lines += ["", *_alert_lines(alert)]
         return "\n".join(lines)
 
@@ -207,7 +209,7 @@ def _alert(alert: Alert) -> AlertReport:
 
 
 def _alert_lines(alert: AlertReport) -> list[str]:
-    mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "!", "notice": "i"}[alert.severity]
+    mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "△", "notice": "i"}[alert.severity]
     since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
     if alert.state == "resolved" and alert.resolved_step is not None:
         since = f"rollout {alert.raised_step} to {alert.resolved_step}, resolved"
