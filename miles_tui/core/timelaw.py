@@ -93,8 +93,7 @@ def _improve(
     parts = [LEAST_PART if (part := 1.0 + share * x) < LEAST_PART else part for x in over]
     rest = list(map(sub, logs, map(math.log, parts)))
     lean = list(map(truediv, over, parts))
-    ordered = sorted(rest)
-    middle = middle_of(ordered)
+    middle = middle_of(ordered := sorted(rest))
     # quasi-differences of the rest and of its derivative, around the middle
     off = [r - middle for r in rest]
     diff = [b - rho * a for a, b in pairwise(off)]
@@ -103,8 +102,7 @@ def _improve(
     held = _held(diff, 2.5 * noise)
     # level shift m and share shift s by least squares, with a prior on the share
     one = 1.0 - rho
-    n = len(held)
-    a11 = n * one * one + 1e-9
+    a11 = len(held) * one * one + 1e-9
     a12 = one * sum(turn)
     a22 = dot(turn, turn) + (noise / share_sd) ** 2
     b1 = one * sum(held)
