@@ -4,8 +4,8 @@
 
 The one module that knows plotext, and only to set dots and lines on a canvas without axes (`ui.picture` lays them over
 one another). Axes, ticks and numbers are ours, as their ends must hold still (see `ui.scale`).
-plotext is imported by the first chart (90 ms, 17 MiB). A chart of 118x30 cells takes 6 ms with 100 rollouts, 13 with
-1,000 and 21 with 4,000; a new rollout sends 0.1 KB, a new scale 2 to 6, however many rollouts there are.
+plotext is imported by the first chart (90 ms, 17 MiB). A chart of 118x30 cells takes 5 ms with 100 rollouts, 9 with
+1,000 and 15 with 4,000; a new rollout sends 0.1 KB, a new scale 2 to 8, however many rollouts and lines there are.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from miles_tui.ui.picture import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, M
 from miles_tui.ui.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
 
 LEAST_WIDTH, LEAST_HEIGHT = 24, 6  # cells below which axes leave no picture
+LABEL, ROOMY = 8, 60  # cells of a y-axis, kept on roomy charts: a longer number would move the whole picture
 LEAST_CANVAS = 16  # columns that a right axis must leave
 TICK_ROWS, TICK_COLUMNS = 4, 12  # cells between two numbers of an axis, at least
 
@@ -48,10 +49,11 @@ class _Axis:
 
     up: Scale
     steps: dict[float, str]
+    least: int = 0
 
     @property
     def width(self) -> int:
-        return max(map(len, self.steps.values()), default=0) + 1
+        return max(self.least, max(map(len, self.steps.values()), default=0) + 1)
 
     def beside(self, rows: int) -> dict[int, str]:
         """The numbers by row."""
@@ -77,8 +79,8 @@ def draw_chart(
     """Draw a signal on `width` x `height` cells.
 
     `points` are all rollouts with their flags, `means` and each of `references` (other runs' means) are (rollout,
-    value), `band` is the range in force. The first of `others` has its numbers at the right, a third and fourth have
-    a scale of their own without numbers; `tag` is the sign of the signal itself beside them. `span` is the first and
+    value), `band` is the range in force. The first of `others` has its numbers at the right, a second one has
+    a scale of its own without numbers; `tag` is the sign of the signal itself beside them. `span` is the first and
     last rollout to show (zoom), all without it; `cursor` the rollout that is read. Values that are not finite are
     marked at the lower edge and count for no scale, as values of 0 and below on a logarithmic one. References that
     would press the signal flat are drawn as far as they are in sight. Too small a size gives one plain sentence.
@@ -95,19 +97,22 @@ def draw_chart(
     if log and not any(math.isfinite(v) and v > 0 for v in values):
         log, note = False, "nothing above 0: no log scale"
     values = _with_references(values, [v for line in references for v in _in_span(line, span)])
-    left, *further = [_axis(values, band, rows, log), *(_axis(_in_span(o.means, span), None, rows) for o in others)]
+    least = LABEL if width >= ROOMY else 0
+    every = [(values, band, log), *((_in_span(o.means, span), None, False) for o in others)]
+    left, *further = [_axis(*given, rows, least) for given in every]
     right = further[0] if further and width - left.width - further[0].width >= LEAST_CANVAS else None
     columns = width - left.width - (right.width if right else 0)
     bounds = (left.up.low, left.up.high)
     chart = Chart(width, height, [], span, bounds, left.width, columns, left.up.log, note)
     picture = Picture(chart, rows, glyphs, canvas())
-    picture.behind(band, [p.rollout for p in _restarts(points)], marks)
+    picture.behind(band if len(others) < 2 else None, [p.rollout for p in _restarts(points)], marks)
     for reference in references:
-        picture.line(reference, "chart.reference")
-    picture.rollouts(points)
+        picture.line(reference, "chart.reference", thin=True)
+    if not others or (len(others) < 2 and not picture.dense):  # several lines in a cloud of dots are not told apart
+        picture.rollouts(points)
     for other, axis in zip(others, further, strict=True):
-        picture.line(other.means, other.style, axis.up, other.tag)
-    picture.line(means, "chart.mean", tag=tag)
+        picture.line(other.means, other.style, axis.up, other.tag, thin=True)
+    picture.line(means, "chart.mean", tag=tag, thin=picture.dense)
     picture.signs(points)
     if cursor is not None:
         picture.upright([Mark(cursor, "chart.cursor")], "│" if glyphs is not ASCII else "|", over=True)
@@ -127,12 +132,12 @@ def _with_references(values: list[float], others: list[float]) -> list[float]:
     return values
 
 
-def _axis(values: Iterable[float], band: tuple[float, float] | None, rows: int, log: bool = False) -> _Axis:
+def _axis(values: Iterable[float], band: tuple[float, float] | None, log: bool, rows: int, least: int) -> _Axis:
     """A scale for these values, and its ticks with their text."""
     count = max(2, rows // TICK_ROWS)
     low, high = value_range(values, band, count, log=log)
     steps = ticks(low, high, count, log=log)
-    return _Axis(Scale(low, high, rows * UP, log), dict(zip(steps, labels(steps, log=log), strict=True)))
+    return _Axis(Scale(low, high, rows * UP, log), dict(zip(steps, labels(steps, log=log), strict=True)), least)
 
 
 def readout(points: Sequence[Point], means: Line, cursor: int, digits: int = 3) -> str:

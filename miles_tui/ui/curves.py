@@ -19,8 +19,8 @@ from miles_tui.ui.rows import range_text
 from miles_tui.ui.spans import Part, Spans
 from miles_tui.ui.views import RowView, harmless, means_of, row_view, series_of
 
-STYLES = ("chart.mean", "chart.second", "chart.third", "chart.fourth")
-MOST = len(STYLES)  # curves of one chart: more lines can't be told apart
+STYLES = ("chart.mean", "chart.second", "chart.third")
+MOST = len(STYLES)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
 PLENTY = 8192  # points that are drawn one by one; of more, blocks' lowest and highest ones
 
 
@@ -143,7 +143,7 @@ def words(curves: Sequence[Curve], cursor: int | None, window: int, note: str) -
 
 def _words_of_several(curves: Sequence[Curve], cursor: int | None) -> list[Part]:
     """Each curve's number, name, value and whose numbers the axes have."""
-    places = ("left", "right", *["own scale"] * (MOST - 2))
+    places = ("left", "right", "own scale")
     parts = [Part(0, [("bright", f"rollout {cursor}")])] if cursor is not None else []
     for rank, (curve, place) in enumerate(zip(curves, places, strict=False), 1):
         value = curve.view.mean if cursor is None else _at(curve, cursor)

@@ -24,7 +24,7 @@ ACROSS, UP = 2, 4  # dots of a cell
 BLOB = 3  # dots a rollout has for itself across from which on it is drawn as four, which are seen from afar
 
 _QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"  # by bits: upper left, upper right, lower left, lower right
-_ASCII = {"chart.mean": "*", "chart.cursor": "#", "chart.second": "+", "chart.third": "x", "chart.fourth": "o"}
+_ASCII = {"chart.mean": "*", "chart.cursor": "#", "chart.second": "+", "chart.third": "x"}
 
 
 @dataclass(slots=True, frozen=True)
@@ -75,10 +75,12 @@ class Picture:
         self.chart, self.rows, self.glyphs, self._canvas = chart, rows, glyphs, canvas
         self.columns = chart.columns
         self.across = Scale(*chart.span, self.columns * ACROSS)
+        self.coarse = Scale(*chart.span, self.columns)  # a dot a cell: what a dense picture is thinned by
         self.up = Scale(*chart.bounds, rows * UP, chart.log)
         self.style = [["chart.band"] * self.columns for _ in range(rows)]
         self.char = [[" "] * self.columns for _ in range(rows)]
         self.dots = [[0] * self.columns for _ in range(rows)]
+        self._tags: set[tuple[int, int]] = set()
 
     def behind(self, band: tuple[float, float] | None, restarts: Iterable[int], marks: Iterable[Mark]) -> None:
         """What lies behind the values: the range, where attempts begin, alerts."""
@@ -108,21 +110,34 @@ class Picture:
             if heads:
                 self._put(0, column, mark.style, mark.glyph or self.glyphs.above)
 
-    def line(self, values: Line, style: str, up: Scale | None = None, tag: str = "") -> None:
+    def line(self, values: Line, style: str, up: Scale | None = None, tag: str = "", *, thin: bool = False) -> None:
         """Values joined by a line, those inside the x-range and the scale `up` (the chart's own without it).
 
-        `tag` is a character behind the line's end: which line it is, without colours.
+        `tag` is a character behind the line's end: which line it is, without colours. `thin`: of many values in one
+        column the mean is drawn, where else the lowest and the highest are.
         """
         first, last = self.chart.span
         up = up or self.up
         shown: list[tuple[int, float]] = []
         for piece in _pieces(((x, y) for x, y in values if first <= x <= last), up):
-            self._lay(piece, style, up, lines=True)
-            shown = piece
+            shown = _averaged(piece, self.coarse) if thin and self.dense else piece
+            self._lay(shown, style, up, lines=True)
         if tag and shown:
             x, y = shown[-1]
-            column = min(self.columns - 1, self.across.dot(x) // ACROSS + 2)
-            self._put(self.rows - 1 - up.dot(y) // UP, column, style, tag)
+            self._tag(self.rows - 1 - up.dot(y) // UP, self.across.dot(x) // ACROSS + 2, style, tag)
+
+    def _tag(self, row: int, column: int, style: str, tag: str) -> None:
+        """Behind a line's end, beside the tags of others."""
+        column = min(self.columns - 1, column)
+        places = sorted(range(self.rows), key=lambda r: abs(r - row))
+        row = next((r for r in places if (r, column) not in self._tags), row)
+        self._tags.add((row, column))
+        self._put(row, column, style, tag)
+
+    @property
+    def dense(self) -> bool:
+        """Are there more rollouts across than dots? Then a column of cells has only its lowest and highest one."""
+        return self.chart.span[1] - self.chart.span[0] > self.across.dots
 
     def rollouts(self, points: Sequence[Point]) -> None:
         """Single rollouts as dots: what a restart overtook first, so that live ones lie over it."""
@@ -160,7 +175,8 @@ class Picture:
     def _lay(self, values: Line, style: str, up: Scale, *, lines: bool) -> None:
         if not values:
             return
-        spots: Dots = [(self.across.dot(x), up.dot(y)) for x, y in thinned(values, self.across)]
+        kept = thinned(values, self.coarse if self.dense and not lines else self.across)
+        spots: Dots = [(self.across.dot(x), up.dot(y)) for x, y in kept]
         if not lines and self.across.dots / (self.chart.span[1] - self.chart.span[0]) >= BLOB:
             # Whole pairs of a cell's dots, so that a blob lies in one cell: its neighbours stay as they are.
             spots = [(x // 2 * 2 + i, y // 2 * 2 + j) for x, y in spots for i in (0, 1) for j in (0, 1)]
@@ -182,6 +198,14 @@ def thinned(values: Line, across: Scale) -> list[tuple[int, float]]:
         low, high = min(pairs, key=lambda p: p[1]), max(pairs, key=lambda p: p[1])
         out += [low] if low[1] == high[1] else sorted((low, high), key=pairs.index)
     return out
+
+
+def _averaged(values: Line, across: Scale) -> list[tuple[int, float]]:
+    """One value for a column of dots, their mean, at the last of their rollouts."""
+    columns: dict[int, list[tuple[int, float]]] = {}
+    for pair in values:
+        columns.setdefault(across.dot(pair[0]), []).append(pair)
+    return [(pairs[-1][0], sum(y for _, y in pairs) / len(pairs)) for pairs in columns.values()]
 
 
 def _pieces(values: Iterable[tuple[int, float]], up: Scale) -> Iterator[list[tuple[int, float]]]:

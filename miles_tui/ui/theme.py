@@ -51,7 +51,6 @@ ROLES: dict[str, str | None] = {
     "chart.reference": "dim",
     "chart.second": "notice",
     "chart.third": "watch",
-    "chart.fourth": "ok",
 }
 GROUNDS = ("ground", "raised", "chosen")
 ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse", "strike")

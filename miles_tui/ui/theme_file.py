@@ -77,7 +77,6 @@ class ChartTable(Table):
     reference: Ink | None = Field(default=None, description="other runs behind this one; as dim")
     second: Ink | None = Field(default=None, description="a second signal on the same axis; as notice")
     third: Ink | None = Field(default=None, description="a third one; as watch")
-    fourth: Ink | None = Field(default=None, description="a fourth one; as ok")
 
 
 class ThemeFile(Table):

@@ -25,7 +25,7 @@ SIGNS: dict[str, Sign] = {
     "waiting": Sign("░", "w", "dim"),
     "update": Sign("▞", "u", "chart.third"),
     "sleep": Sign("▚", "z", "learn"),
-    "wake": Sign("▙", "k", "chart.fourth"),
+    "wake": Sign("▙", "k", "ok"),
     "saving": Sign("▟", "c", "notice"),
     "scoring": Sign("▒", "s", "chart.second"),
     "training": Sign("█", "t", "accent"),

@@ -189,3 +189,9 @@ def fixed_judge() -> Callable[[dict[int, tuple[str, str]]], Judge]:
 def given_feed() -> type[GivenFeed]:
     """Another feed, for a second run."""
     return GivenFeed
+
+
+@pytest.fixture
+def sample_logs() -> Callable[[str], str]:
+    """The path of a sample log."""
+    return lambda name: str(LOGS / name)

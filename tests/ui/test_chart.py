@@ -8,37 +8,18 @@ import subprocess
 import sys
 
 import pytest
+from drawn import rows, series, styled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.color import ColorSystem
-from rich.segment import Segment
 
 from miles_tui.core.series import PAUSED, Point, Series
 from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Glyphs
 from miles_tui.core.text import cells
-from miles_tui.locations import bundled_themes
-from miles_tui.ui.chart import Chart, Mark, canvas, draw_chart, plain_canvas, readout, thinned
-from miles_tui.ui.paint import Paper, _Pen, cells_of
+from miles_tui.ui.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
 from miles_tui.ui.scale import Scale, labels, rollout_range, ticks, value_range
-from miles_tui.ui.theme import ROLES, load_theme
+from miles_tui.ui.theme import ROLES
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
-
-
-def series(values: list[float]) -> Series:
-    out = Series()
-    for rollout, value in enumerate(values):
-        out.set(rollout, value)
-    return out
-
-
-def rows(chart: Chart) -> list[str]:
-    return ["".join(text for _, text in line) for line in chart.lines]
-
-
-def styled(chart: Chart) -> list[list[tuple[str, str]]]:
-    """(style, character) of every cell."""
-    return [[(style, char) for style, text in line for char in text] for line in chart.lines]
 
 
 def gap_jump(rollouts: int = 60) -> Series:
@@ -224,20 +205,6 @@ def test_the_y_range_ends_at_round_numbers() -> None:
     assert low <= 0.5
     assert high >= 2.5
     assert value_range([1.0, 2.0], (-500.0, 500.0), 5) == pytest.approx((1.0, 2.0))
-
-
-def wire(values: list[Series], width: int, height: int, **options: object) -> list[int]:
-    """Bytes that each of these pictures costs after the one before, as the screen writes them."""
-    theme, paper, out = load_theme(bundled_themes() / "dark.toml"), Paper(), []
-    paper._fit(width, height)
-    for s in values:
-        pen = _Pen()
-        chart = draw_chart(width, height, s.points(), s.means(), **options)  # type: ignore[arg-type]
-        for y, line in enumerate(chart.lines):
-            segments = [Segment(text, theme.style(f"{style} on ground")) for style, text in line]
-            paper._lay(pen, 0, y, cells_of(segments, ColorSystem.TRUECOLOR))
-        out.append(len(pen.finish().encode()))
-    return out
 
 
 @pytest.mark.parametrize("history", [1, 48, 1000])

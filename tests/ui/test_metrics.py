@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -84,10 +85,8 @@ def test_a_regex_that_is_none_is_a_reason() -> None:
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_nothing_that_is_typed_ends_it(typed: str, name: str) -> None:
-    try:
-        matcher(typed)(name)
-    except ValueError as error:
-        assert "no regex yet" in str(error)
+    with suppress(ValueError):
+        assert matcher(typed)(name) in (True, False)
 
 
 # -- the list ----------------------------------------------------------------------------------

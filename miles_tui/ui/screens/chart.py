@@ -87,7 +87,9 @@ class ChartScreen(SubScreen):
     def fill(self) -> None:
         body, run, subjects = self.query_one("#body", Canvas), self.session.run, self.subjects
         every = [series_of(run, name) for name in subjects]
-        marks, references = marks_of(run, self.signal), cast("MilesApp", self.app).references.runs
+        marks = marks_of(run, self.signal)
+        # Behind three and more lines they would only hide them.
+        references = cast("MilesApp", self.app).references.runs if len(subjects) < 3 else []
         known = run.judge.ranges.get(self.signal)
         drawn = (subjects, [(id(s), len(s), s.last) for s in every], marks, known, len(references), self.span,
                  self.cursor, self.logarithmic, body.size)  # fmt: skip
