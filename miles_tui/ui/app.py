@@ -117,11 +117,11 @@ class MilesApp(SeveralRuns):
                 async for batch in batches:
                     now = time.monotonic()
                     changed = session.take(batch, now - age)
+                    session.place_in_time(time.time(), time.localtime().tm_gmtoff, age)
                     if age and batch.caught_up:
                         age = 0.0
                         changed |= session.tick(now)
                     self.noticing.heard(session, now)
-                    session.place_in_time(time.time(), time.localtime().tm_gmtoff)
                     if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
                         told = now
                         self.post_message(Grew())
@@ -180,6 +180,8 @@ class MilesApp(SeveralRuns):
 
     async def on_event(self, event: events.Event) -> None:
         """A key: somebody looks, so the generation bar's count of now is shown."""
+        if isinstance(event, events.Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
+            self.screen.key_pressed()
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())
         await super().on_event(event)

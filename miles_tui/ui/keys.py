@@ -34,7 +34,7 @@ MAIN_KEYS: list[BindingType] = [
     Binding("Y", "copy_report", "Copy report", id="run.copy", show=False,
             tooltip="Copy the state of the run as text for a chat (OSC 52)"),
     Binding("e", "rebase", "Expected", id="judge.rebase", show=False,
-            tooltip="What comes now is expected: learn a new baseline from here"),
+            tooltip="What comes now is expected: learn anew from here; asks first"),
     Binding("x", "conditions", "Conditions", id="judge.conditions", show=False,
             tooltip="The conditions and their state; switch one off or on"),
     Binding("m", "metrics", "Metrics", id="view.metrics", show=False,

@@ -9,7 +9,7 @@ from miles_tui.core.text import clock, wrap
 from miles_tui.ui.spans import Part, Spans, packed
 from miles_tui.ui.views import AlertView
 
-MARKS = {"critical": "▲", "warning": "▲", "notice": "i"}
+MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
 INDENT = 2
 
 
@@ -63,11 +63,13 @@ def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
         begin = "the start" if step is None else str(step)
         end = f" to {alert.resolved_step}" if alert.resolved_step is not None else ""
         words = ["resolved", f"rollout {begin}{end}"]
+        if alert.accepted:
+            words = [f"accepted as expected at rollout {alert.resolved_step}", f"raised at {begin}"]
     else:
         since = "before the first rollout" if step is None else f"since rollout {step}"
         words = [alert.severity if alert.state == "firing" else alert.state, since]
     if short:
-        return "resolved" if over else "" if step is None else f"since {step}"
+        return ("accepted" if alert.accepted else "resolved") if over else "" if step is None else f"since {step}"
     time = alert.resolved_time if over else alert.raised_time
     if time is not None:
         words.append(clock(time, today=today))

@@ -15,6 +15,7 @@ from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
 
 GLANCE_SECONDS = 10.0
+DOUBT_SECONDS = 600.0  # records may be that much older than the lines behind them
 SAMPLE = 64 * 1024  # bytes of a log without metrics that its usual cause is told from
 
 
@@ -50,6 +51,7 @@ class Session:
         self.bar: tuple[int, int] | None = None  # the generation bar as it was when it was looked at last
         self._glanced = -GLANCE_SECONDS
         self._was_caught_up = False
+        self._doubted = False  # the file was written when its own stamps say that nothing was
         self.chosen = Chosen()
         self.ring = Ring()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
@@ -64,6 +66,7 @@ class Session:
         for piece in batch.pieces:
             self._take(piece, now, change)
             if isinstance(piece, Data):
+                self._doubted &= not batch.caught_up or not self.status.caught_up  # it grows: our clock heard it
                 self.ring.add(piece.data, live=batch.caught_up)
             elif isinstance(piece, Cut):
                 self.ring.cut(piece.why.value)
@@ -102,8 +105,15 @@ class Session:
         self._change.header |= before != self.bar
         return before != self.bar
 
-    def place_in_time(self, clock: float, zone: int) -> None:
-        """After a batch: `clock` is our time in seconds since 1970, `zone` our local time's seconds from UTC."""
+    def place_in_time(self, clock: float, zone: int, age: float = 0.0) -> None:
+        """After a batch: `clock` is our time in seconds since 1970, `zone` our local time's seconds from UTC.
+
+        `age`: for how many seconds nothing was written, as the file system has it. A copied file is younger there
+        than its stamps are: then nothing is said of its age, until it grows before our eyes.
+        """
+        last, usual = self.run.pace.last, self.run.pace.usual or 0.0
+        if age and last is not None:
+            self._doubted = abs(clock + zone - age - last) > max(DOUBT_SECONDS, 2 * usual)
         fresh = self.live and self._was_caught_up and self.status.caught_up
         if self.zone.see(self.run.pace.last, clock + zone, zone, fresh=fresh):
             self._change.header = True
@@ -114,7 +124,7 @@ class Session:
 
     def _grow_older(self, now: float) -> bool:
         before, heard = self.age, self.run.heard
-        known = self.live and not self.status.ended and heard is not None
+        known = self.live and not self.status.ended and not self.run.ended and not self._doubted and heard is not None
         self.age = age_words(now - heard, self.run.pace.usual) if known and heard is not None else ""
         return before != self.age
 

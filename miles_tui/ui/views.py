@@ -65,7 +65,7 @@ SHAPES: dict[str, tuple[str, str]] = {
     "stalled": ("■", "critical"),
     "crashed": ("✖", "critical"),
     "alert": ("▲", "critical"),
-    "warned": ("▲", "warning"),
+    "warned": ("△", "warning"),
 }
 
 
@@ -134,6 +134,7 @@ class AlertView:
     seen: bool
     snoozed: bool
     source: Alert
+    accepted: bool = False  # it is over since the person said that what came was expected
 
 
 def header_view(run: RunState) -> HeaderView:
@@ -290,4 +291,5 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         seen=alert.seen,
         snoozed=alert.snoozed(run.pace.number),
         source=alert,
+        accepted=not alert.open and alert.resolved_step is not None and alert.resolved_step == run.judge.rebased_at,
     )

@@ -6,9 +6,15 @@ from itertools import pairwise
 
 import pytest
 
+from miles_tui.core.judge import Judge
 from miles_tui.core.phase import Phase
+from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.core.run import RunState
+from miles_tui.ingest.follow import Batch
+from miles_tui.ingest.pieces import Data
 from miles_tui.ui.arrival import Zone, age_words
+from miles_tui.ui.session import Session
 
 NOON = 1_792_065_600.0
 HOUR = 3600
@@ -104,3 +110,26 @@ def test_nothing_is_claimed_of_two_phases() -> None:
     phase.see_fact(Fact(FactKind.TIMER_END, "rollout", None))
     phase.see_fact(Fact(FactKind.TIMER_START, "rollout", None))
     assert phase.usual_end is None
+
+
+@pytest.mark.parametrize(
+    ("written", "zone", "words"), [(0, 0, "20 min ago"), (3 * HOUR, 0, ""), (40 * 24 * HOUR, 0, ""), (-HOUR, 0, "")]
+)
+def test_no_age_that_the_logs_own_stamps_contradict(blocks: list[bytes], written: float, zone: int, words: str) -> None:
+    """`written`: how much later than its newest record the file says that it was written, as a copy does."""
+    session = Session("train.log", RunState(Judge()), Reader())
+    age, now = 1200.0, 10_000.0
+    session.take(Batch([Data(b"".join(blocks[:20]))], True, 1, 1, ""), now - age)
+    session.place_in_time((session.run.pace.last or 0) + written + age - zone, zone, age)
+    session.tick(now)
+    assert session.age == words
+    session.take(Batch([Data(blocks[20])], True, 2, 2, ""), now + 60)
+    session.tick(now + 60 + age)
+    assert session.age == "20 min ago", "it grew before our eyes: our clock says how old it is"
+
+
+def test_a_run_that_is_over_has_no_age(blocks: list[bytes]) -> None:
+    session = Session("train.log", RunState(Judge()), Reader())
+    session.take(Batch([Data(b"".join(blocks))], True, 1, 1, ""), 0.0)
+    session.tick(10_000.0)
+    assert (session.run.ended, session.age) == ("finished", "")

@@ -215,11 +215,38 @@ async def test_keys_for_alerts_say_so_where_there_is_none(dashboard: Dashboard) 
             assert "there is no alert" in await screen.press(key)
 
 
+async def test_an_alert_that_is_over_or_seen_says_so_to_a_and_z(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        await screen.press("a")
+        assert "gap-jump is marked as seen already" in await screen.press("a")
+        await screen.press("e", "e")
+        assert "gap-jump is over: nothing to keep quiet" in await screen.press("z")
+        assert "gap-jump is over: nothing to mark as seen" in await screen.press("a")
+        assert screen.app.session.run.alerts[0].snoozed_until is None
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 15)])
+async def test_the_question_fits_a_small_screen(dashboard: Dashboard, size: tuple[int, int]) -> None:
+    async with dashboard(SAMPLE, size=size) as screen:
+        asked = [line for line in (await screen.press("e")).splitlines() if line.startswith("e again: ")]
+        assert len(asked) == 1
+        assert asked[0].endswith(" end")
+
+
 async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
+        judge = screen.app.session.run.judge
+        assert "e again: what comes now is the new normal; open alerts end" in await screen.press("e")
+        assert judge.rebased_at is None, "one key alone must not end alerts"
+        assert "e again" not in await screen.press("down"), "another key forgets the question"
+        assert "e again" in await screen.press("e")
+        screen.app.screen._question -= 11
+        assert "e again" in await screen.press("e"), "an old question is asked anew"
+        assert judge.rebased_at is None
         text = await screen.press("e")
         assert "new baseline from rollout 48 on" in text
         assert "1 resolved" in text
+        assert "accepted as expected at rollout 47, raised at 2" in text
         assert "learning 0 of 10" in text
         assert screen.app.session.run.judge.rebased_at == 47
 

@@ -198,7 +198,7 @@ async def test_what_the_person_changed_is_said(dashboard: Dashboard, blocks: Blo
     async with dashboard(b"".join(blocks[:9]), switched_off=("stalled", "gap-jump"), size=(140, 36)) as screen:
         assert "2 conditions off" in head(screen.text)
         assert "new baseline" not in head(screen.text)
-        await screen.press("e")
+        await screen.press("e", "e")
         at = re.search(r"new baseline from rollout (\d+)", screen.text)
         assert at
         assert f"new baseline since rollout {at[1]}" in head(screen.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 SNOOZE = 10  # rollouts
 SAID_SECONDS = 6.0  # how long the footer shows what a key did
+ASKED_SECONDS = 10.0  # how long a question waits for its key
+QUESTION = "e again: what comes now is the new normal; open alerts end"
+SHORT_QUESTION = "e again: new baseline, open alerts end"  # 38 cells
 
 
 class MainActions(Screen[None]):
@@ -27,6 +31,8 @@ class MainActions(Screen[None]):
         self.session = session
         self.paused = False
         self._said = ""
+        self._asked: float | None = None  # when a new baseline was asked for, with the key before this one
+        self._question: float | None = None  # the same, for the next key
 
     @property
     def app_(self) -> MilesApp:
@@ -48,11 +54,22 @@ class MainActions(Screen[None]):
         """Take and show the alerts anew: the person changed the state of one."""
         raise NotImplementedError
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, seconds: float = SAID_SECONDS) -> None:
         """Show a short message in the footer for a moment."""
         self._said = text
         self.fill()
-        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
+        self.set_timer(seconds, lambda: self._unsay(text))
+
+    def key_pressed(self) -> None:
+        """A key, before its action: a question is answered by the very next key or forgotten."""
+        self._asked, self._question = self._question, None
+        if self._asked is not None and self.asking:
+            self._unsay(self._said)
+
+    @property
+    def asking(self) -> bool:
+        """Whether the question of a new baseline is on the screen."""
+        return self._said in (QUESTION, SHORT_QUESTION)
 
     def _unsay(self, text: str) -> None:
         if self._said == text:
@@ -72,12 +89,20 @@ class MainActions(Screen[None]):
     def action_acknowledge(self) -> None:
         alert = self._current()
         if alert is not None:
+            if alert.state == "resolved":
+                self.say(f"{alert.condition} is over: nothing to mark as seen")
+                return
+            if alert.seen:
+                self.say(f"{alert.condition} is marked as seen already")
+                return
             self.session.run.judge.acknowledge(alert.source)
             self.retake_alerts()
 
     def action_snooze(self) -> None:
         alert = self._current()
-        if alert is not None:
+        if alert is not None and alert.state == "resolved":
+            self.say(f"{alert.condition} is over: nothing to keep quiet")
+        elif alert is not None:
             judge = self.session.run.judge
             judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
             self.retake_alerts()
@@ -97,6 +122,13 @@ class MainActions(Screen[None]):
             self.say(f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
+        """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""
+        now, asked = time.monotonic(), self._asked
+        self._asked = None
+        if asked is None or now - asked > ASKED_SECONDS:
+            self._question = now
+            self.say(QUESTION if self.size.width >= len(QUESTION) + 2 else SHORT_QUESTION, ASKED_SECONDS)
+            return
         run = self.session.run
         run.judge.rebase()
         self.take_all()

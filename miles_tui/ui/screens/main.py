@@ -20,7 +20,7 @@ from miles_tui.ui.layout import Plan, plan
 from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
-from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.sparks import MARGIN, Sparks
 from miles_tui.ui.views import AlertView, HeaderView, RowView, alert_views, header_view, row_view, row_views
 from miles_tui.ui.widgets.alerts import AlertPane
@@ -162,7 +162,10 @@ class MainScreen(MainActions):
             head.show(self._sentence())
             return
         margin = p.columns.margin
-        head.show(heading(self._header, self._surroundings(), p.width, p.header, margin))
+        lines = heading(self._header, self._surroundings(), p.width, p.header, margin)
+        if self.asking and not p.footer:
+            lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
+        head.show(lines)
         self._table.put(self._rows, p)
         self._show_detail()
         self.pane.put(self._alerts, self._calm(), self._header.last, margin)
@@ -189,7 +192,7 @@ class MainScreen(MainActions):
         edge: Spans = [("text", " " * p.columns.margin)]
         keys = (*FOOTER, ("Esc", "runs", 2)) if self.app_.listed else FOOTER
         if self._said:
-            line: Spans = [("accent", self._said)]
+            line = fitted([("accent", self._said)], p.width - 2 * p.columns.margin)
         else:
             line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys],
                           p.width - 2 * p.columns.margin, gap="  ")  # fmt: skip
