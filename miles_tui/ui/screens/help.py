@@ -75,12 +75,13 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
 
 
 def _signs() -> Iterable[tuple[str, str, str]]:
-    for light in dict.fromkeys(LIGHTS.values()):
+    for light in {light.word: light for key, light in LIGHTS.items() if key != "warning"}.values():  # the same letter
         yield light.letter, light.style, f"signal: {light.word}"
     for word, (shape, style) in SHAPES.items():
         if word not in ("alert", "warned"):
             yield shape, style, f"run: {word}"
-    yield "▲", "critical", "an alert fires"
+    yield "▲", "critical", "a critical alert fires"
+    yield "△", "warning", "a warning fires"
 
 
 def _entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
