@@ -15,8 +15,11 @@ from miles_tui.ui.views import SHAPES
 
 REWARD, LENGTH = "reward", "answer length"
 NUMBER = 8  # cells of a number
+ALERT_TITLE = "worst alert"
 LEAST_ALERT = 12  # cells that say which condition is meant
 NONE = "–"
+UNREAD = "not read yet"
+WORST = ("critical", "warning", "")  # the order of the list
 
 
 @dataclass(slots=True, frozen=True)
@@ -26,7 +29,7 @@ class RunRow:
     name: str
     shape: str = "○"
     style: str = "dim"
-    verdict: str = "not read yet"
+    verdict: str = UNREAD
     rollout: int | None = None
     total: int | None = None
     reward: float | None = None
@@ -62,6 +65,11 @@ def run_row(name: str, run: RunState, *, note: str = "", followed: bool = True) 
     )
 
 
+def severity_of(row: RunRow) -> str:
+    """`critical`, `warning`, or "" where nothing wants to be looked at."""
+    return row.style if row.style in WORST else ""
+
+
 @dataclass(slots=True, frozen=True)
 class RunColumns:
     """Cells of the list's columns: 0 leaves one out."""
@@ -88,10 +96,11 @@ def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
             [row.alert for row in rows],
         )
     )
+    alert = max(alert, cells(ALERT_TITLE)) if alert else 0
     verdict = max(verdict, 8)
     days = {int(row.last) // DAY for row in rows if row.last is not None}
     when = 9 if len(days) < 2 else 12  # 15 Oct 16:02
-    room = width - 2 * margin - 2 - verdict - 1
+    room = width - 2 * margin - 2 - verdict - 2
     least = min(widest, max(16, room // 3))
     left = room - least
     sizes = dict.fromkeys(("rollout", "alert", "reward", "length", "when"), 0)
@@ -106,7 +115,7 @@ def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
 
 def title_line(c: RunColumns) -> Spans:
     """The titles of the columns."""
-    text = " " * c.margin + "  " + pad("run", c.name) + " " + pad("verdict", c.verdict)
+    text = " " * c.margin + "  " + pad("run", c.name) + "  " + pad("verdict", c.verdict)
     for size, title, align in _layout(c):
         text += "  " + pad(title, size, align)
     return [("dim", text)]
@@ -115,14 +124,14 @@ def title_line(c: RunColumns) -> Spans:
 def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
     """A run; `today` is the newest time of all runs, which needs no date."""
     out: Spans = [("text", " " * c.margin), (row.style, row.shape + " ")]
-    out += [("bright" if row.followed else "text", pad(fit_path(row.name, c.name), c.name)), ("text", " ")]
+    out += [("bright" if row.followed else "text", pad(fit_path(row.name, c.name), c.name)), ("text", "  ")]
     out.append((row.style, pad(row.verdict, c.verdict)))
     values: dict[str, tuple[str, str]] = {
         "rollout": ("text", _how_far(row)),
         "reward": ("text", _figure(row.reward, REWARD)),
         "length": ("text", _figure(row.length, LENGTH)),
         "last line": ("dim", clock(row.last, today=today) if row.last is not None else NONE),
-        "worst alert": (row.alert_style, row.alert),
+        ALERT_TITLE: (row.alert_style, row.alert),
     }
     for size, title, align in _layout(c):
         style, text = values[title]
@@ -136,7 +145,7 @@ def _layout(c: RunColumns) -> list[tuple[int, str, str]]:
         (c.reward, "reward", "right"),
         (c.length, "length", "right"),
         (c.when, "last line", "right"),
-        (c.alert, "worst alert", "left"),
+        (c.alert, ALERT_TITLE, "left"),
     )
     return [column for column in columns if column[0]]
 

@@ -21,7 +21,7 @@ from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.read import read_all
 from miles_tui.ui.feeds import Feed, LiveFeed
 from miles_tui.ui.messages import Grew
-from miles_tui.ui.runs import RunRow, run_row
+from miles_tui.ui.runs import UNREAD, WORST, RunRow, run_row, severity_of
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.screens.sub import SubScreen
@@ -137,10 +137,16 @@ class SeveralRuns(App[None]):
         self.sessions.append(session)
         self.begin(feed, session)
 
-    def newest_first(self) -> list[int]:
-        """The numbers of the runs, the one that was written to last first."""
-        ages = [feed.age() for feed in self.all_feeds]
-        return sorted(range(len(ages)), key=lambda i: ages[i])
+    def worst_first(self) -> list[int]:
+        """The numbers of the runs: critical, with a warning, others; in each the one that was written to last first."""
+        rows, ages = self.run_rows(), [feed.age() for feed in self.all_feeds]
+        return sorted(range(len(ages)), key=lambda i: (WORST.index(severity_of(rows[i])), ages[i]))
+
+    @property
+    def all_read(self) -> bool:
+        """Whether every run was read as far as there is something of it."""
+        followed = all(s.status.missing or s.name in self._read_once for s in self.sessions)
+        return followed and all(listed.row.verdict != UNREAD for listed in self.beyond)
 
     def session_of(self, number: int) -> Session | None:
         """The session of a run, if it is followed."""

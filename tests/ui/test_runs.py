@@ -48,7 +48,7 @@ def row_of(name: str, judge: Judge) -> RunRow:
 def test_a_row_says_what_matters(fixed_judge: MakeJudge) -> None:
     row = row_of("talks-longer.log", fixed_judge(RAISES["talks-longer.log"]))
     assert (row.verdict, row.rollout, row.total) == ("2 alerts", 47, 48)
-    assert (row.shape, row.alert, row.alert_style) == ("▲", "reward-down-length-up +1", "warning")
+    assert (row.shape, row.alert, row.alert_style) == ("△", "reward-down-length-up +1", "warning")
     assert row.reward is not None
     assert 0.4 < row.reward < 0.6
     assert row_of("plain-seed1.log", fixed_judge({})).alert == ""
@@ -217,7 +217,7 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
             await screen.pilot.pause(0.001)
         assert "crashed" in screen.line("crash.log")
         assert len(screen.app.sessions) == 1
-        await screen.press("j", "L")
+        await screen.press("L")
         assert "Enter opens this run" in screen.text
         await screen.press("enter")
         assert "gap-jump.log (2 of 2)" in screen.text
@@ -227,6 +227,20 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
         assert screen.app.screen.chosen == 1
         assert "crashed" in screen.line("crash.log")
         assert len([line for line in screen.text.splitlines() if ".log" in line]) == 3
+
+
+async def test_the_worst_comes_first_and_what_is_below_is_told(
+    runs: Callable[..., Any], fixed_judge: MakeJudge
+) -> None:
+    names = ("plain-seed1", "plain-seed2", "plain-seed3", "talks-longer", "clipped", "nan", "gap-jump")
+    judges = {f"{name}.log": fixed_judge(RAISES.get(f"{name}.log", {})) for name in names}
+    async with runs(judges, size=(40, 10), most=7) as screen:
+        rows = [line for line in screen.text.splitlines() if ".log" in line]
+        assert [row.split()[1] for row in rows[:3]] == ["gap-jump.log", "talks-longer.log", "plain-seed1.log"]
+        assert "more ↓" not in screen.text, "seven lines: all are in sight"
+    async with runs({**judges, "resume.log": fixed_judge({})}, size=(40, 10), most=8) as screen:
+        assert "1 more ↓" in screen.text.splitlines()[-1]
+        assert "more ↓" not in await screen.press("G")
 
 
 async def test_only_the_first_reading_shows_its_percentage(
@@ -275,7 +289,7 @@ async def test_runs_that_are_started_later_are_listed_and_followed(
         assert "finished" in screen.line("new.log")
         assert not new.attention.near
         rows = [line for line in screen.text.splitlines() if ".log" in line]
-        assert "new.log" in rows[0]
+        assert "new.log" in rows[2], "the newest of those without an alert"
         await screen.press("enter")
         assert "talks-longer.log (2 of 4)" in screen.text
 

@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
-from miles_tui.ui.runs import RunRow, run_columns, run_line, title_line
+from miles_tui.ui.runs import run_columns, run_line, severity_of, title_line
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class RunsScreen(SubScreen, inherit_bindings=False):
-    """A line a run, newest first; the order changes only when the list is seen again, so that no line jumps."""
+    """A line a run, worst first, newest first within.
+
+    The order changes when the list is seen again and while its logs are first read, until a key moved the cursor:
+    no line jumps under a hand.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right", "open", "Open", id="runs.open", tooltip="Open this run; Esc leads back here"),
@@ -35,6 +39,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self._several = several
         self._order: list[int] = []
         self._chosen: object = None  # the feed of the run under the cursor
+        self._settled = False  # every log was read once, or the cursor was moved
         self._away = False  # a run was opened: on return the cursor is at the one that was shown last
 
     def body(self) -> Widget:
@@ -61,8 +66,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         super().on_screen_resume()
 
     def sort(self) -> None:
-        """Newest first, the cursor at the run where it was."""
-        self._order = self._several.newest_first()
+        """Worst first, the cursor at the run where it was."""
+        self._order = self._several.worst_first()
         feeds = self._several.all_feeds
         self._listing.at = next((i for i, number in enumerate(self._order) if feeds[number] is self._chosen), 0)
 
@@ -73,7 +78,10 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     def grew(self, change: Change) -> None:
         """Some run changed."""
         del change
-        self._frame()
+        if not self._settled:
+            self._chosen = None
+            self.sort()
+            self._settled = self._several.all_read
         self.fill()
 
     def fill(self) -> None:
@@ -85,6 +93,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         today = max((row.last for row in rows if row.last is not None), default=None)
         self._listing.put([run_line(rows[i], columns, today) for i in self._order])
         self.query_one("#title", Lines).show([title_line(columns)])
+        self._frame()  # it says how many follow below
 
     def _frame(self) -> None:
         width = self.size.width
@@ -92,7 +101,11 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         edge: Spans = [("text", " " * margin)]
         self.query_one("#head", Lines).show([edge + packed(self._summary(), width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
-        line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
+        below = self._listing.below
+        more: Spans = [("dim", f"{below} more ↓")] if below else []
+        room = width - 2 * margin - (width_of(more) + 2 if more else 0)
+        line = fitted([("accent", self._said)], room) if self._said else packed(keys, room, gap="  ")
+        line = between(line, more, width - 2 * margin)
         self.query_one("#keys", Lines).show([edge + line])
 
     def _summary(self) -> list[Part]:
@@ -100,7 +113,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         rows = self._several.run_rows()
         parts = [Part(1, [("bright", f"{len(rows)} runs")])]
         for style, shape, word in (("critical", "▲", "critical"), ("warning", "△", "with a warning")):
-            count = sum(_state(row) == style for row in rows)
+            count = sum(severity_of(row) == style for row in rows)
             if count:
                 parts.append(Part(0, [(style, f"{shape} {count} {word}")]))
         calm = sum(row.style == "ok" for row in rows)
@@ -109,7 +122,9 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         return parts
 
     def on_listing_moved(self) -> None:
+        self._settled = True
         self._look_at()
+        self._frame()
 
     def _look_at(self) -> None:
         self._chosen = self._several.all_feeds[self.chosen]
@@ -119,9 +134,5 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self.action_open()
 
     def action_open(self) -> None:
-        self._away = True
+        self._away = self._settled = True
         self._several.open_run(self.chosen)
-
-
-def _state(row: RunRow) -> str:
-    return row.style if row.style in ("critical", "warning") else ""

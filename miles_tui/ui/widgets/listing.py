@@ -42,6 +42,11 @@ class Listing(Lines, can_focus=True):
         self._top = 0
         self.at = 0
 
+    @property
+    def below(self) -> int:
+        """How many lines follow below those in sight."""
+        return max(0, len(self._items) - self._top - self.size.height)
+
     def put(self, items: Sequence[Spans]) -> None:
         """Show these lines, of which only those in sight are asked for; the cursor stays where it is."""
         self._items = items
