@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.text import clock, wrap
-from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.core.text import cells, clock, fit_text, wrap
+from miles_tui.ui.spans import Part, Spans, packed, width_of
 from miles_tui.ui.views import AlertView
 
 MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
@@ -35,7 +35,22 @@ def notes(
     titles = [note(alert, i, width, today, full=False) for i, alert in enumerate(alerts)]
     open_ = sum(a.state != "resolved" for a in alerts)
     left = max(room - open_ + 1, 1) if open_ > 1 and not whole else None
-    return [Note(i, full[i].lines[:left]) if i == current else titles[i] for i in range(len(alerts))]
+    return [Note(i, _cut(full[i].lines, left, width)) if i == current else titles[i] for i in range(len(alerts))]
+
+
+def _cut(lines: list[Spans], left: int | None, width: int) -> list[Spans]:
+    """The first `left` lines; a paragraph that goes on says so."""
+    if left is None or left >= len(lines):
+        return lines
+    return [*lines[: left - 1], unfinished(lines[left - 1], width)] if left > 1 else lines[:left]
+
+
+def unfinished(line: Spans, width: int) -> Spans:
+    """A line behind which more was left out: it ends in an ellipsis."""
+    if not line or width_of(line) + 2 <= width:
+        return [*line, ("dim", " …")]
+    style, text = line[-1]
+    return [*line[:-1], (style, fit_text(text + "  ", cells(text)))]
 
 
 def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bool) -> Note:

@@ -233,6 +233,23 @@ async def test_the_question_fits_a_small_screen(dashboard: Dashboard, size: tupl
         assert asked[0].endswith(" end")
 
 
+async def test_text_that_is_cut_says_so(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE, size=(60, 15)) as screen:
+        assert screen.text.splitlines()[-2].endswith("…")
+        await screen.press("tab", "pagedown", "pagedown")
+        assert "    the manual." in screen.text
+        assert "…" not in screen.text.splitlines()[-2]
+
+
+async def test_a_chart_explains_its_signs_where_there_is_room(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        text = await screen.press("j", "j", "j", "enter")
+        assert text.splitlines()[1].endswith("· rollout  ─ mean of 5  ╌ range")
+        await screen.pilot.resize_terminal(60, 15)
+        await screen.pilot.pause()
+        assert "· rollout" not in screen.text
+
+
 async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         judge = screen.app.session.run.judge

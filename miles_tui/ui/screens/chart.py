@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from miles_tui.core.run import Change
 from miles_tui.core.series import DEAD
-from miles_tui.core.spark import GLYPHS
+from miles_tui.core.spark import ASCII, GLYPHS
 from miles_tui.ui.chart import Chart, draw_chart
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.curves import MOST, curves_of, marks_of, partners, values_of, words
@@ -111,7 +111,14 @@ class ChartScreen(SubScreen):
         if names:
             long: Spans = [("chart.reference", f"behind: {', '.join(names)}")]
             title.append(Part(6, long, [("chart.reference", f"{len(names)} behind")]))
+        if len(subjects) == 1:
+            title.append(Part(9, [("dim", self._legend(first.band is not None))], []))
         self.retitle(title)
+
+    def _legend(self, ranged: bool) -> str:
+        """What the signs are, where there is room."""
+        line, edge = ("*", "-") if self._glyphs is ASCII else ("─", "╌")
+        return f"· rollout  {line} mean of {self.session.run.window}" + (f"  {edge} range" if ranged else "")
 
     def on_click(self, event: events.Click) -> None:
         """A click reads the rollout under it."""

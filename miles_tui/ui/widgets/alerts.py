@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from miles_tui.ui.notes import notes
+from miles_tui.ui.notes import notes, unfinished
 from miles_tui.ui.spans import Spans, between
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.lines import Lines
@@ -93,10 +93,12 @@ class AlertPane(Lines, can_focus=True):
         inner = width - 2 * self._margin
         lines: list[Spans] = []
         begin = end = 0
+        inside: set[int] = set()  # lines behind which their alert goes on
         entries = notes(self._alerts, self._at, inner - 2, room, self._today, whole=self.has_focus)
         for n, entry in enumerate(entries):
             if n and room >= 12:
                 lines.append([])
+            inside |= set(range(len(lines) + 1, len(lines) + len(entry.lines) - 1))
             chosen = self.has_focus and entry.at == self._at
             if entry.at == self._at:
                 begin, end = len(lines), len(lines) + len(entry.lines)
@@ -110,6 +112,8 @@ class AlertPane(Lines, can_focus=True):
             self._top = min(max(self._top, end - room), begin)
         self._top = max(0, min(self._top, len(lines) - room))
         shown = lines[self._top : self._top + room]
+        if not title and self._top + len(shown) - 1 in inside:
+            shown[-1] = unfinished(shown[-1], inner + self._margin)
         others = len(self._alerts) - 1
         if room == 1 and others > 0 and self._alerts[1].state != "resolved":
             more: Spans = [("dim", f"+{others}")]
