@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
-from miles_tui.core.lines import MAX_LINE
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.errors import UnreadableLog, UsageError
+from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.source import GZIP_MAGIC
 
@@ -121,23 +120,12 @@ class _Boundary:
 
 
 def _lines_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(offset, line with its line end) from the last line to the first; of an endless line only its last part."""
-    end = file.seek(0, SEEK_END)
-    rest = b""  # from `end` on: the part of a line whose beginning is further up
-    while end > 0:
-        start = max(0, end - BLOCK)
-        file.seek(start)
-        block = file.read(end - start) + rest
-        first = block.find(b"\n") + 1 if start else 0
-        if start and not first:
-            rest = block if len(block) < MAX_LINE else b""
-        else:
-            at = start + len(block)
-            for line in reversed(_lines(block[first:])):
-                at -= len(line)
-                yield at, line
-            rest = block[:first]
-        end = start
+    """(offset, line with its line end) from the last line to the first."""
+    for start, block in blocks_backwards(file, BLOCK):
+        at = start + len(block)
+        for line in reversed(_lines(block)):
+            at -= len(line)
+            yield at, line
 
 
 def _lines(block: bytes) -> list[bytes]:

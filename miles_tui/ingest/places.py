@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
-from miles_tui.core.lines import MAX_LINE
 from miles_tui.core.parse import records_in
 from miles_tui.core.records import Record
 from miles_tui.errors import UnreadableLog
+from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.source import GZIP_MAGIC
 
 BLOCK = 1 << 20
@@ -71,7 +70,7 @@ def _records_backwards(file: BinaryIO, rollout: int) -> Iterator[tuple[int, int,
     # Digits first: a literal is what a search can begin with quickly.
     colour = rb"(?:\x1b\[[0-9;]*m)?"
     number = re.compile(b"%d%s:%s ?%s\\{" % (rollout, colour, colour, colour))
-    for start, block in _blocks_backwards(file):
+    for start, block in blocks_backwards(file, BLOCK):
         for found in reversed(list(number.finditer(block))):
             begin = block.rfind(b"\n", 0, found.start()) + 1
             end = block.find(b"\n", found.end())
@@ -80,20 +79,3 @@ def _records_backwards(file: BinaryIO, rollout: int) -> Iterator[tuple[int, int,
                 if record.number == rollout and record.kind in _KINDS:
                     yield start + begin, len(line) + 1, record
                     break
-
-
-def _blocks_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(offset, complete lines) from the file's end to its beginning; a line longer than `MAX_LINE` is lost."""
-    end = file.seek(0, SEEK_END)
-    rest = b""  # the part of a line whose beginning is further up
-    while end > 0:
-        start = max(0, end - BLOCK)
-        file.seek(start)
-        block = file.read(end - start) + rest
-        first = block.find(b"\n") + 1 if start else 0
-        if start and not first:
-            rest = block if len(block) < MAX_LINE else b""
-        else:
-            yield start + first, block[first:]
-            rest = block[:first]
-        end = start

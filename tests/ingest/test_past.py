@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from miles_tui.errors import UsageError
-from miles_tui.ingest import past
+from miles_tui.ingest import backwards, past
 from miles_tui.ingest.past import Past, begin_at, launch_facts, parse_since
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -69,7 +69,7 @@ def test_a_packed_log_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_endless_line_costs_no_more_than_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "MAX_LINE", 5000)
+    monkeypatch.setattr(backwards, "MAX_LINE", 5000)
     monkeypatch.setattr(past, "BLOCK", 1000)
     log = tmp_path / "a.log"
     head = b"rollout 0: {'rollout/raw_reward': 0.5}\nrollout 1: {'rollout/raw_reward': 0.5}\n"
