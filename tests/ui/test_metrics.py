@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.events import Paste
+from textual.events import Key, Paste
 
 from miles_tui.core.judge import Judge
 from miles_tui.core.reader import Reader
@@ -236,6 +236,19 @@ async def test_keys_of_the_app_are_letters_while_one_types(dashboard: Dashboard)
         assert isinstance(screen.app.screen, MetricsScreen)
 
 
+async def test_keys_in_one_burst_go_where_they_are_meant(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        await screen.press("m")
+        for key in ("slash", *"resp"):
+            screen.app.post_message(Key(key, "/" if key == "slash" else key))
+        await screen.wait(lambda text: "/ resp" in text)
+        assert screen.app.session.chosen.pins == []
+        for key in (*"onse", "enter", "p"):
+            screen.app.post_message(Key(key, key if len(key) == 1 else None))
+        await screen.wait(lambda _: bool(screen.app.session.chosen.pins))
+        assert screen.app.session.chosen.filter == "response"
+
+
 async def test_a_filter_is_kept_by_enter_and_cleared_by_escape(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         await screen.press("m", "slash", "k", "l", "enter", "escape")
@@ -281,7 +294,7 @@ async def test_p_pins_a_metric_as_a_row_and_takes_it_away(dashboard: Dashboard, 
     async with dashboard(b"".join(blocks[:20])) as screen:
         assert "has its row" in await screen.press("m", "slash", *"raw_reward", "enter", "p")
         await screen.press("slash", "ctrl+u", *"total_lengths", "enter", "p")
-        assert "total_lengths is a row of the main screen now" in screen.text
+        assert "total_lengths pinned: a row of the main screen" in screen.text
         assert any("*" in line and "total_lengths" in line for line in screen.text.splitlines())
         await screen.press("escape", "escape")
         before = screen.line("rollout/total_lengths")

@@ -35,7 +35,8 @@ class MetricsScreen(SubScreen):
     """The browser. Only the lines in sight are made, and a line again only when its metric has a new value."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Filter", id="metrics.filter", key_display="/",
+        # At once, before the next key is sent anywhere: what follows it in one burst is text.
+        Binding("slash", "filter", "Filter", id="metrics.filter", key_display="/", priority=True,
                 tooltip="Type a filter: part of a name, a glob like *kl, or /regex/; Enter keeps it, Esc clears it"),
         Binding("enter", "open", "Open", id="metrics.open", tooltip="The metric's chart; a group: open or close it"),
         Binding("p", "pin", "Pin", id="metrics.pin", tooltip="Make the metric a row of the main screen, for this run"),
@@ -166,7 +167,12 @@ class MetricsScreen(SubScreen):
         self.action_open()
 
     def action_filter(self) -> None:
-        self.query_one("#field", Field).focus()
+        """Type into the filter; there it is a character as others are."""
+        field = self.query_one("#field", Field)
+        if self.focused is field:
+            field.type("/")
+            return
+        self.set_focus(field)
         self._show_field()
 
     def on_field_typed(self, event: Field.Typed) -> None:
@@ -175,10 +181,10 @@ class MetricsScreen(SubScreen):
         self.fill()
 
     def on_field_left(self, event: Field.Left) -> None:
-        self._list.focus()
+        self.set_focus(self._list)
         if event.key in ("up", "down"):
             self._list.action_move(-1 if event.key == "up" else 1)
-        self.call_after_refresh(self._show_field)
+        self._show_field()
 
     def _refit(self) -> None:
         """What is typed decides; a regex that is not finished leaves the list as it is."""
@@ -207,7 +213,7 @@ class MetricsScreen(SubScreen):
             self.say(f"{subject} has its row")
             return
         pinned = self.chosen.toggle_pin(entry.name)
-        self.say(f"{entry.label} is {'a row of the main screen now' if pinned else 'no row any more'}")
+        self.say(f"{entry.label} {'pinned: a row of the main screen' if pinned else 'unpinned: no row any more'}")
         self.session.touch()
         self.app.post_message(Grew())
         self.fill()

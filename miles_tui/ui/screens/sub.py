@@ -13,7 +13,7 @@ from textual.widget import Widget
 from miles_tui.core.run import Change
 from miles_tui.ui.heading import Surroundings, heading
 from miles_tui.ui.session import Session
-from miles_tui.ui.spans import Part, Spans, packed
+from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.views import header_view
 from miles_tui.ui.widgets.lines import Lines
 
@@ -97,4 +97,4 @@ class SubScreen(Screen[None]):
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
         line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
-        self.query_one("#keys", Lines).show([edge + line])
+        self.query_one("#keys", Lines).show([edge + fitted(line, width - 2 * margin)])

@@ -50,11 +50,17 @@ class Field(Lines, can_focus=True):
         self._arrange()
 
     def on_key(self, event: events.Key) -> None:
-        """Take what is text; every key that this line uses ends here."""
+        """Take what is text; every key that this line uses ends here.
+
+        Keys that came in one burst behind the one that leaves were sent here, too: they are for the screen.
+        """
+        if self.screen.focused is not self:
+            return
         key, before = event.key, self.text
         if key in ("enter", "escape", "down", "up", "tab"):
             if key == "escape":
                 self._set("")
+            self.screen.set_focus(None)
             self.post_message(self.Left(key))
         elif key in ("backspace", "ctrl+h"):
             self._set(before[:-1])
@@ -63,16 +69,20 @@ class Field(Lines, can_focus=True):
         elif key == "ctrl+u":
             self._set("")
         elif event.is_printable and event.character is not None:
-            self._set((before + event.character)[:MOST])
+            self.type(event.character)
         else:
             return
         event.stop()
         event.prevent_default()
 
+    def type(self, text: str) -> None:
+        """Write as if it was typed."""
+        self._set((self.text + text)[:MOST])
+
     def on_paste(self, event: events.Paste) -> None:
         """Pasted text is one line here."""
         event.stop()
-        self._set("".join(c for c in self.text + event.text if c.isprintable())[:MOST])
+        self.type("".join(c for c in event.text if c.isprintable()))
 
     def watch_has_focus(self, _: bool) -> None:
         super().watch_has_focus(_)
