@@ -288,17 +288,17 @@ class RunState:
     def _end_silence(self, record: Record) -> None:
         """A record came: text that looked like an error was none, a stall is over."""
         self._trouble = None
-        number = self._merger.rollout_of(record)
         if self.ended == "crashed":
             self.ended = ""
-            self.judge.clear("crashed", number, record.time)
+            self.judge.clear("crashed", self._merger.rollout_of(record), record.time)
         last = self.pace.last
         if record.time is not None and record.kind != "eval" and last is not None:
             # A clock that was put forward an hour (daylight saving) is no silence.
-            moved = abs(record.time - last - 3600.0) < 2 * (self.pace.usual or 0.0)
-            if not moved:
+            silence = record.time - last
+            if silence > LEAST_GROWTH and abs(silence - 3600.0) >= 2 * (self.pace.usual or 0.0):
                 self._check_stalled(record.time)
-        self._end_stall(number, record.time)
+        if self._stalled:
+            self._end_stall(self._merger.rollout_of(record), record.time)
 
     def _check_stalled(self, clock: float | None) -> None:
         last, usual = self.pace.last, self.pace.usual

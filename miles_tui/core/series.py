@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from operator import sub
 
 DEAD = 1  # beyond the point where a later attempt began: shown dim, counted nowhere
 PAUSED = 2  # a pause touched this rollout: drawn hollow, not judged
@@ -52,6 +53,21 @@ class Extent:
         if step > self.swing:  # never so for the first value, where it is NaN
             self.swing = step
         self.last = value
+
+    def add_all(self, values: array[float]) -> None:
+        """`add` for many values, in C where all of them are finite: a tenth of the time."""
+        if not values:
+            return
+        total = sum(values)
+        if total - total != 0.0:  # something is not finite, or only their sum
+            for value in values:
+                self.add(value)
+            return
+        self.add(values[0])
+        self.count += len(values) - 1
+        self.low, self.high = min(self.low, min(values)), max(self.high, max(values))
+        self.swing = max(self.swing, max(map(abs, map(sub, values[1:], values)), default=0.0))
+        self.last = values[-1]
 
 
 class Series:
@@ -180,16 +196,20 @@ class Series:
         return out
 
     def _fold(self, end: int) -> None:
-        for i in range(self._folded, end):
-            if not self.flags[i] & DEAD:
-                self._extent.add(self.y[i])
-            self._folded = i + 1
+        if end > self._folded:
+            self._extent.add_all(self._live(self._folded, end))
+            self._folded = end
+
+    def _live(self, start: int, end: int) -> array[float]:
+        """The values of a stretch of the columns, without the dead ones."""
+        flags, values = self.flags[start:end], self.y[start:end]
+        if not any(flags):
+            return values
+        return array("d", (value for value, flag in zip(values, flags, strict=True) if not flag & DEAD))
 
     def _trim(self, count: int) -> None:
         self._fold(count)
-        for i in range(count):
-            if not self.flags[i] & DEAD:
-                self._old.add(self.y[i])
+        self._old.add_all(self._live(0, count))
         for column in (self.x, self.y, self.flags, self.attempts):
             del column[:count]
         self._begin = max(0, self._begin - count)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from miles_tui.ingest.read import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
-CATCH_UP_SECONDS = 0.25  # between two paints while a long log is read
+CATCH_UP_SECONDS = 0.5  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 NOTE_SECONDS = 30.0  # how long wrong settings are told of
 HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
