@@ -13,7 +13,7 @@ from miles_tui.core.profile import Profile, write_profile
 from miles_tui.core.rollouts import Rollout
 from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.logs import Log, why_empty
-from miles_tui.report import read_log
+from miles_tui.reading import read_log
 
 
 class Recorder(Judge):

@@ -268,7 +268,7 @@ def status(argv: Sequence[str]) -> int:
     from miles_tui.core.judge import Judge
     from miles_tui.ingest.logs import find_logs
     from miles_tui.ingest.past import Past, without_past
-    from miles_tui.report import read_log
+    from miles_tui.reading import read_log
 
     # A rollout takes 0.2 ms to read and judge: this many leave a baseline and most of 150 ms.
     log = without_past(find_logs([a.log])[0], Past(rollouts=128))
@@ -287,7 +287,7 @@ def report(argv: Sequence[str]) -> int:
     from miles_tui.brief import paste
     from miles_tui.core.judge import Judge
     from miles_tui.ingest.logs import find_logs, why_empty
-    from miles_tui.report import read_log
+    from miles_tui.reading import read_log
 
     (log,) = wanted(find_logs([a.log])[:1], a)
     run = read_log(log, Judge(load_profile(a.profile)), keep_metrics=True)

@@ -13,13 +13,12 @@ from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile
-from miles_tui.core.reader import Reader
 from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
 from miles_tui.ingest.logs import Log, age_seconds, why_empty
-from miles_tui.ingest.read import read_all
+from miles_tui.reading import read_log
 
 # A file that was written to less than this long ago, or than three usual rollouts, is a live log.
 LIVE_SECONDS = 120.0
@@ -102,20 +101,6 @@ class Report(BaseModel):
         for alert in sorted(self.alerts, key=lambda a: (a.state == "resolved", order.index(a.severity))):
             lines += ["", *_alert_lines(alert)]
         return "\n".join(lines)
-
-
-def read_log(log: Log, judge: Judge, *, keep_metrics: bool = False, pauses: Pauses | None = None) -> RunState:
-    """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog.
-
-    Metrics that are no signals are kept only with `keep_metrics`: a fifth of the time.
-    """
-    pause = judge.profile.pause_pattern if judge.profile else None
-    reader, run = Reader(pause=pause), RunState(judge, keep_metrics=keep_metrics, pauses=pauses)
-    run.feed(log.launch)
-    for chunk in read_all(log):
-        run.feed(reader.feed(chunk))
-    run.feed(reader.finish())
-    return run
 
 
 def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = None) -> Report:

@@ -20,6 +20,7 @@ from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.source import GZIP_MAGIC
 
 BLOCK = 1 << 20
+PIECE = 1 << 16
 LAUNCH = 4 << 20  # bytes at the beginning in which the printed arguments are looked for
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 
@@ -83,12 +84,20 @@ def without_past(log: Log, past: Past) -> Log:
 
 def launch_facts(path: Path) -> list[Fact]:
     """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog."""
+    reader, left = Reader(), LAUNCH
+    facts: list[Fact] = []
     try:
         with path.open("rb") as file:
-            head = file.read(LAUNCH)
+            while left > 0 and (head := file.read(PIECE)):
+                left -= len(head)
+                for item in reader.feed(head):
+                    if isinstance(item, Record):
+                        return facts  # the launch is over
+                    if item.kind is FactKind.ARGS:
+                        facts.append(item)
     except OSError as error:
         raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
-    return [item for item in Reader().feed(head) if isinstance(item, Fact) and item.kind is FactKind.ARGS]
+    return facts
 
 
 class _Boundary:
