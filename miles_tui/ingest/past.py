@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from miles_tui.core.parse import records_in
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.errors import UnreadableLog, UsageError
@@ -64,9 +65,9 @@ def begin_at(path: Path, past: Past) -> int:
             if file.read(2) == GZIP_MAGIC:
                 raise UsageError(f"{path}: --tail and --since need a plain file, not a packed one")
             boundary = _Boundary(past)
-            for offset, line in _lines_backwards(file):
-                if b"{" in line and boundary.is_before(line):
-                    return offset + len(line)
+            for end, line in _candidates_backwards(file):
+                if boundary.is_before(line):
+                    return end
     except OSError as error:
         raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
     return 0
@@ -110,7 +111,7 @@ class _Boundary:
 
     def is_before(self, line: bytes) -> bool:
         """Whether this line says the newest record that is not wanted."""
-        return any(self._unwanted(r) for r in Reader().feed(line + b"\n") if isinstance(r, Record))
+        return any(self._unwanted(record) for record in records_in(line.rstrip(b"\r\n")).records)
 
     def _unwanted(self, record: Record) -> bool:
         past = self._past
@@ -128,17 +129,12 @@ class _Boundary:
         return past.rollouts is not None and len(self._seen) > past.rollouts
 
 
-def _lines_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(offset, line with its line end) from the last line to the first."""
+def _candidates_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """(offset behind it, line) of the lines with a brace, from the last one to the first."""
     for start, block in blocks_backwards(file, BLOCK):
-        at = start + len(block)
-        for line in reversed(_lines(block)):
-            at -= len(line)
-            yield at, line
-
-
-def _lines(block: bytes) -> list[bytes]:
-    """The lines of a block with their line ends; a carriage return ends none here."""
-    lines = [line + b"\n" for line in block.split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+        end = len(block)
+        while (brace := block.rfind(b"{", 0, end)) >= 0:
+            begin = block.rfind(b"\n", 0, brace) + 1
+            end = block.find(b"\n", brace) + 1 or len(block)
+            yield start + end, block[begin:end]
+            end = begin

@@ -77,18 +77,18 @@ def test_an_endless_line_costs_no_more_than_itself(tmp_path: Path, monkeypatch: 
     assert first_rollouts(log, begin_at(log, Past(rollouts=2))) == [1, 2]
 
 
-def test_lines_backwards_are_all_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_backwards_are_the_whole_file_in_complete_lines(tmp_path: Path) -> None:
     rng = random.Random(1)
     log = tmp_path / "a.log"
-    for block in (7, 64, 4096):
-        monkeypatch.setattr(past, "BLOCK", block)
+    for size in (7, 64, 4096):
         lines = [bytes(rng.choice(b"ab\r{") for _ in range(rng.randint(0, 40))) + b"\n" for _ in range(60)]
         data = b"".join(lines)[: -rng.randint(0, 1) or None]
         log.write_bytes(data)
         with log.open("rb") as file:
-            got = list(past._lines_backwards(file))
-        assert b"".join(line for _, line in reversed(got)) == data
-        assert all(data[at : at + len(line)] == line for at, line in got)
+            got = list(backwards.blocks_backwards(file, size))
+        assert b"".join(block for _, block in reversed(got)) == data
+        assert all(data[at : at + len(block)] == block for at, block in got)
+        assert all(at == 0 or data[at - 1 : at] == b"\n" for at, _ in got)
 
 
 def test_the_printed_arguments_are_found_at_the_beginning() -> None:
