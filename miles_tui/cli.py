@@ -176,15 +176,12 @@ def export(argv: Sequence[str]) -> int:
         from miles_tui.ingest.logs import find_logs
 
         return export_follow(wanted(find_logs([a.log], must_exist=False, rotations=a.rotated), a)[0], exporter)
-    from miles_tui.core.reader import Reader
+    from miles_tui.ingest.items import read_items
     from miles_tui.ingest.logs import find_logs, why_empty
-    from miles_tui.ingest.read import read_all
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
-        reader = Reader()
-        for chunk in read_all(log):
-            exporter.take(reader.feed(chunk))
-        exporter.take(reader.finish())
+        for items in read_items(log, ahead=True):
+            exporter.take(items)
     sys.stdout.flush()
     if not exporter.records:
         complain(f"{a.log}: {why_empty(a.log)}")

@@ -105,7 +105,7 @@ class Report(BaseModel):
 
 def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = None) -> Report:
     """Read a log to its end and judge it. Raises UnreadableLog."""
-    run = read_log(log, Judge(profile), pauses=pauses)
+    run = read_log(log, Judge(profile), pauses=pauses, ahead=True)
     age = age_seconds(log, time.time())
     live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
     run.finish()
