@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -57,7 +58,7 @@ NOTE_SECONDS = 30.0  # how long wrong settings are told of
 HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 
 
-class MilesApp(SeveralRuns):
+class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no words for help
     """The dashboard: one run on the screen; where several logs are given, all are followed."""
 
     TITLE = "miles-tui"
@@ -275,11 +276,11 @@ class MilesApp(SeveralRuns):
             self.push_screen(ThemeScreen(self.session, self))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Every action that works here."""
-        for _, binding, enabled, tooltip in screen.active_bindings.values():
-            if enabled and binding.description and tooltip:
-                action = binding.action
-                yield SystemCommand(binding.description, tooltip, lambda action=action: self.run_action(action))
+        """Every action that works here, once; each is done where its key is bound, as the key would."""
+        known = {(b.action, node): (node, b, told) for node, b, on, told in screen.active_bindings.values() if on}
+        for node, binding, tooltip in known.values():
+            if binding.description and tooltip:
+                yield SystemCommand(binding.description, tooltip, partial(self.run_action, binding.action, node))
 
 
 def run(app: MilesApp, *, mouse: bool = True) -> int:

@@ -21,6 +21,8 @@ APP_KEYS: list[BindingType] = [
     Binding("M", "mouse", "Mouse", id="app.mouse", show=False,
             tooltip="Leave the mouse to the terminal, to select text, or take it again"),
     Binding("L", "log", "Log", id="app.log", show=False, tooltip="The log itself: its newest lines, noise folded away"),
+    Binding("ctrl+p", "command_palette", "Palette", id="app.palette", show=False, priority=True,
+            tooltip="Every action by its name"),
     Binding("ctrl+l", "redraw", "Redraw", id="app.redraw", show=False, tooltip="Draw the whole screen again"),
     Binding(
         "ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, tooltip="Back to the shell; fg returns"
@@ -48,7 +50,7 @@ MAIN_KEYS: list[BindingType] = [
     Binding("l", "lines", "Log lines", id="alert.lines", show=False,
             tooltip="The lines of the log around the rollout at which the alert was raised"),
     Binding("escape", "app.runs", "Runs", id="run.list", show=False, tooltip="Back to the list of runs"),
-    Binding("tab", "app.focus_next", "Alerts", id="view.next", show=False, tooltip="From the signals to the alerts"),
+    Binding("tab,shift+tab", "app.focus_next", "Alerts", id="view.next", show=False, tooltip="From the signals to the alerts"),
     Binding("left_square_bracket", "app.run(-1)", "Run before", id="run.before", show=False, key_display="[",
             tooltip="The run before, where several logs were given"),
     Binding("right_square_bracket", "app.run(1)", "Next run", id="run.next", show=False, key_display="]",

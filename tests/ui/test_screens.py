@@ -353,6 +353,10 @@ async def test_the_command_palette_has_every_action(dashboard: Dashboard) -> Non
             assert (binding.tooltip in commands) == (not binding.action.startswith("app.run")), binding.id
         await screen.press("ctrl+p")
         assert type(screen.app.screen).__name__ == "CommandPalette"
+        await screen.press(*"Seen")
+        await screen.wait(lambda text: "Acknowledge the alert" in text)
+        await screen.press("enter")
+        await screen.wait(lambda text: "since rollout 2" in text and ", seen" in text)
 
 
 async def test_every_binding_has_an_id_a_word_and_a_sentence() -> None:
