@@ -31,6 +31,16 @@ class Point:
     attempt: int = 1
 
 
+@dataclass(slots=True, frozen=True)
+class Tail:
+    """The newest values as columns, oldest first, dead ones among them: what many values cost least in."""
+
+    x: array[int]  # rollouts, rising within an attempt
+    y: array[float]
+    flags: array[int]
+    attempts: array[int]  # never falling
+
+
 @dataclass(slots=True)
 class Extent:
     """What is known of values without keeping them: count, extremes, and the largest step between neighbours."""
@@ -174,6 +184,22 @@ class Series:
             Point(*row)
             for row in zip(self.x[start:], self.y[start:], self.flags[start:], self.attempts[start:], strict=True)
         ]
+
+    def tail(self, count: int) -> Tail:
+        """The newest `count` values as copies of the columns."""
+        part = slice(max(0, len(self.x) - count), None)
+        return Tail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
+
+    def spans(self) -> list[tuple[int, int, int]]:
+        """(attempt, first rollout, last rollout) of each attempt that has a value, in their order."""
+        out: list[tuple[int, int, int]] = []
+        end = len(self.x)
+        while end:
+            attempt = self.attempts[end - 1]
+            begin = bisect_left(self.attempts, attempt, 0, end)
+            out.append((attempt, self.x[begin], self.x[end - 1]))
+            end = begin
+        return out[::-1]
 
     def mean(self, window: int = 5) -> float | None:
         """The mean of the newest `window` live values; None with fewer. NaN and infinities are left out."""

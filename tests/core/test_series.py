@@ -93,3 +93,16 @@ def test_a_series_is_bounded() -> None:
     assert series.extent.count == 10_000
     with pytest.raises(ValueError, match="at least 16"):
         Series(3)
+
+
+def test_a_tail_has_the_newest_values_and_spans_tell_the_attempts() -> None:
+    series = filled([float(i) for i in range(10)])
+    series.restart(7)
+    series.set(7, 70.0)
+    tail = series.tail(3)
+    assert list(zip(tail.x, tail.y, tail.flags, tail.attempts, strict=True)) == [
+        (8, 8.0, DEAD, 1), (9, 9.0, DEAD, 1), (7, 70.0, 0, 2)
+    ]  # fmt: skip
+    assert series.tail(99) == series.tail(11)
+    assert series.spans() == [(1, 0, 9), (2, 7, 7)]
+    assert Series().spans() == []
