@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from operator import sub
@@ -39,6 +39,24 @@ class Tail:
     y: array[float]
     flags: array[int]
     attempts: array[int]  # never falling
+
+    @classmethod
+    def of(cls, points: Iterable[Point]) -> Tail:
+        """Points as columns."""
+        rows = [(p.rollout, p.value, p.flags, p.attempt) for p in points]
+        x, y, flags, attempts = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return cls(array("q", x), array("d", y), array("b", flags), array("h", attempts))
+
+    def spans(self) -> list[tuple[int, int, int]]:
+        """(attempt, first rollout, last rollout) of each attempt that has a value, in their order."""
+        out: list[tuple[int, int, int]] = []
+        end = len(self.x)
+        while end:
+            attempt = self.attempts[end - 1]
+            begin = bisect_left(self.attempts, attempt, 0, end)
+            out.append((attempt, self.x[begin], self.x[end - 1]))
+            end = begin
+        return out[::-1]
 
 
 @dataclass(slots=True)
@@ -191,15 +209,8 @@ class Series:
         return Tail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """(attempt, first rollout, last rollout) of each attempt that has a value, in their order."""
-        out: list[tuple[int, int, int]] = []
-        end = len(self.x)
-        while end:
-            attempt = self.attempts[end - 1]
-            begin = bisect_left(self.attempts, attempt, 0, end)
-            out.append((attempt, self.x[begin], self.x[end - 1]))
-            end = begin
-        return out[::-1]
+        """As `Tail.spans`, of all values that are kept."""
+        return Tail(self.x, self.y, self.flags, self.attempts).spans()
 
     def mean(self, window: int = 5) -> float | None:
         """The mean of the newest `window` live values; None with fewer. NaN and infinities are left out."""
