@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import threading
@@ -232,8 +233,8 @@ def test_the_alert_as_json_is_what_check_prints(run: RunState) -> None:
     run.feed(Reader().feed((LOGS / "gap-jump.log").read_bytes()))
     alert = run.firing[0]
     fields = json.loads(as_json(alert))
-    assert list(fields) == list(AlertReport.model_fields)
-    assert AlertReport.model_validate(fields).raised_step == alert.raised_step
+    assert list(fields) == [field.name for field in dataclasses.fields(AlertReport)]
+    assert AlertReport(**fields).raised_step == alert.raised_step
 
 
 def test_the_command_reads_the_alert_and_can_not_touch_the_terminal(tmp_path: Path) -> None:
