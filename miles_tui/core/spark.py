@@ -1,44 +1,45 @@
-"""The sparkline of a row: single rollouts and the five-step mean in one line of cells.
+"""The sparkline of a row: the run and its five-step mean in one line of cells.
 
-    frame = Frame()                                              # a row keeps it
-    frame.follow(points, means, width, glyphs, low, high)        # True: the whole line moves
-    spark(points, means, frame) -> [(style name, text), ...]     # exactly `width` cells
+    frame = Frame()                                     # a row keeps it
+    frame.follow(columns, axis, width, glyphs, low, high)   # True: the whole line moves
+    spark(columns, frame) -> [(style name, text), ...]      # exactly `width` cells
 
-A cell on the wire costs 3 bytes and moving the cursor 8, so the line is drawn to stay as it is: the window
-stands still until it is full and then moves by a quarter, the y-range is set anew only when the window
-moves or the mean leaves it. A new rollout then changes one cell, or two.
+`core/columns.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
+8, so the line is drawn to stay as it is: the axis stands still until the run has outgrown it, the y-range is set anew
+only with the axis or when the mean leaves it. A new rollout then changes one cell, or two.
 
-Braille: one cell a rollout. A dot at the left is the rollout, two dots side by side are the mean, which so
-becomes a line; where both are at one height the line covers the dot. The first cell is a bar over the heights
-inside the range; a rollout outside is always beyond that bar, or `▲` `▼`, as is one far off the scale.
-Blocks, ASCII: after five rollouts comes one mark that is their mean, of another shape (a bar, a digit).
+Braille: one cell a column. A dot at the left is the rollout (the mean of those that share the column), two dots side
+by side are the five-step mean, which so becomes a line; where both are at one height the line covers the dot. The
+first cell is a bar over the heights inside the range; what is outside is always beyond that bar, or `▲` `▼`, as is a
+column with a single rollout that is far off.
+Blocks, ASCII: after five columns comes one mark that is their mean, of another shape (a bar, a digit).
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.series import DEAD, PAUSED, Point
+from miles_tui.core.columns import Axis, Column
 
 Run = tuple[str, str]  # style name, text
 
-GROUP = 5  # rollouts between two marks of the mean where it has cells of its own
+GROUP = 5  # columns between two marks of the mean where it has cells of its own
 TAIL = 0.1  # part of the rollouts at each end that does not set the scale: four heights are few, the mean needs them
 FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far out", 1977) don't, if so few
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
 HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew
-FAR = 1.0  # heights beyond the y-range from which on a rollout is marked; nearer ones are drawn at its edge
+FAR = 1.0  # heights beyond where most rollouts are from which on one is marked; nearer ones are drawn at the edge
 BLANK: Run = ("spark.mean", " ")
+AXIS = Axis()
 
 
 @dataclass(slots=True, frozen=True)
 class Glyphs:
     """A set of characters. `steps` and `means` are levels from low to high; `joint`: one cell holds both.
 
-    Without `joint` the mean has a cell of its own after every fifth rollout.
+    Without `joint` the mean has a cell of its own after every fifth column.
     """
 
     name: str
@@ -73,26 +74,34 @@ def usual_glyphs(*, utf8: bool, term: str = "") -> Glyphs:
     return BLOCKS if term == "cygwin" else BRAILLE
 
 
+def slots_of(width: int, glyphs: Glyphs) -> int:
+    """How many columns fit: beside the bar of the range, or where every fifth is followed by a mark of the mean."""
+    if glyphs.joint:
+        return max(1, width - 1)
+    groups, rest = divmod(width, GROUP + 1)
+    return max(1, groups * GROUP + rest)
+
+
 @dataclass(slots=True)
 class Frame:
-    """Where a sparkline stands: its size, the x-window and the y-range. `follow` sets it, `spark` draws in it.
+    """Where a sparkline stands: its size, the x-axis and the y-range. `follow` sets it, `spark` draws in it.
 
-    `start` is the position of the first slot and `slots` their number (see `places`); `low` and `high` the
-    y-range, `edges` the range of the signal.
+    `low` and `high` are the y-range, `edges` the range of the signal, `near` the values from which on one is far off.
     """
 
     width: int = 0
     glyphs: Glyphs = BRAILLE
+    axis: Axis = AXIS
     start: int = 0
-    slots: int = 0
     low: float = 0.0
     high: float = 1.0
+    near: tuple[float, float] = (-math.inf, math.inf)
     edges: tuple[float, float] | None = None
 
     def follow(
         self,
-        points: Sequence[Point],
-        means: Sequence[tuple[int, float]],
+        columns: Sequence[Column],
+        axis: Axis,
         width: int,
         glyphs: Glyphs = BRAILLE,
         low: float | None = None,
@@ -100,41 +109,26 @@ class Frame:
     ) -> bool:
         """Fit the frame to the data; True when old cells move, so that the whole line must be painted.
 
-        `points` are oldest first, as `Series.points`; `means` as `Series.means`. Give at least `width` of each.
-        `low` and `high` are the range in force, None where there is none.
+        `columns` are oldest first, on `axis`, which has `slots_of(width, glyphs)` slots. `low` and `high` are the
+        range in force, None where there is none.
         """
         edges = (low, high) if low is not None and high is not None else None
-        new = width != self.width or glyphs is not self.glyphs or edges != self.edges
-        self.width, self.glyphs, self.edges = width, glyphs, edges
-        self.slots = max(1, width - 1 if glyphs.joint else _slots_beside_means(width))
-        at = places(points)
-        start = self._start(at)
-        shown = bisect_left(at, start)
-        steps = [p.value for p in points[shown:] if not p.flags & (DEAD | PAUSED) and math.isfinite(p.value)]
-        # Live rollouts only, whose numbers rise: those of the window are the ones from the first shown on.
-        first = min((p.rollout for p in points[shown:] if not p.flags & DEAD), default=0)
-        levels = [m for x, m in means if x >= first and math.isfinite(m)]
-        moved = new or start != self.start
-        self.start = start
-        if moved or self._left(levels or steps):
-            scale = y_range(steps, levels, edges)
+        # A signal may be ahead of the others that the axis was made of.
+        start = max(axis.start, columns[-1].at - axis.slots + 1) if columns else axis.start
+        moved = (width, glyphs, edges, axis, start) != (self.width, self.glyphs, self.edges, self.axis, self.start)
+        self.width, self.glyphs, self.edges, self.axis, self.start = width, glyphs, edges, axis, start
+        shown = [c for c in columns if c.at >= start]
+        drawn = [c for c in shown if not c.mark]
+        values = [c.value for c in drawn]
+        levels = [c.line for c in shown if c.line is not None]
+        if moved or self._left(levels or values):
+            scale = y_range(values, levels, edges)
             moved |= scale != (self.low, self.high)
             self.low, self.high = scale
+            singles = y_range([v for c in drawn for v in (c.low, c.high)], levels, edges) if axis.per > 1 else scale
+            far = FAR * (singles[1] - singles[0])
+            self.near = singles[0] - far, singles[1] + far
         return moved
-
-    def _start(self, at: Sequence[int]) -> int:
-        """The window's first position: it stands still until the newest is beyond it, then moves by a quarter.
-
-        It follows from the data alone, so that it is the same after a restart of the program.
-        """
-        if not at:
-            return 0
-        jump = max(1, self.slots // 4)
-        if not self.glyphs.joint:
-            jump = max(GROUP, jump // GROUP * GROUP)
-        start = ((at[-1] - self.slots) // jump + 1) * jump
-        first = at[0] if self.glyphs.joint else at[0] // GROUP * GROUP
-        return max(start, first)
 
     def _left(self, levels: Sequence[float]) -> bool:
         hold = HOLD * (self.high - self.low)
@@ -144,22 +138,6 @@ class Frame:
         """The level of a value, 0 to count - 1; values beyond the y-range are at its ends."""
         part = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
         return min(count - 1, int(part * count))
-
-
-def places(points: Sequence[Point]) -> list[int]:
-    """The position of each point on the x-axis, rising; a slot is left free between two attempts.
-
-    Positions of the newest attempt are its rollout numbers: they stay when old values are dropped, and the rows of
-    a screen are in line. Earlier attempts stand before it, shifted so that they end two slots before it begins.
-    """
-    out = [0] * len(points)
-    shift = 0
-    for i in range(len(points) - 1, -1, -1):
-        point = points[i]
-        if i + 1 < len(points) and points[i + 1].attempt != point.attempt:
-            shift = out[i + 1] - 2 - point.rollout
-        out[i] = point.rollout + shift
-    return out
 
 
 def y_range(steps: Sequence[float], means: Sequence[float], edges: tuple[float, float] | None) -> tuple[float, float]:
@@ -191,8 +169,8 @@ def _usual(means: Sequence[float]) -> Sequence[float]:
     return usual if len(usual) >= (1 - FEW) * len(ordered) and len(ordered) >= 2 * GROUP else means
 
 
-def spark(points: Sequence[Point], means: Sequence[tuple[int, float]], frame: Frame) -> list[Run]:
-    """The line as runs of (style name, text), `frame.width` cells in all. Arguments as for `Frame.follow`.
+def spark(columns: Sequence[Column], frame: Frame) -> list[Run]:
+    """The line as runs of (style name, text), `frame.width` cells in all. `columns` as for `Frame.follow`.
 
     Styles: `spark.mean` `spark.step` (no mean there) `spark.out` (outside the range) `spark.bad` (not finite)
     `spark.paused` `spark.dead` `spark.break` (between attempts) `spark.range` (the bar).
@@ -200,42 +178,47 @@ def spark(points: Sequence[Point], means: Sequence[tuple[int, float]], frame: Fr
     if frame.width <= 0:
         return []
     row = [BLANK] * frame.width
-    offset = 1 if frame.glyphs.joint else 0
+    joint = frame.glyphs.joint
+    offset = 1 if joint else 0
     if offset and frame.edges:
         row[0] = ("spark.range", _bar(frame))
-    at = places(points)
-    mean_of = dict(means[-2 * frame.slots :])
-    for i in range(bisect_left(at, frame.start), len(points)):
-        point, slot = points[i], at[i] - frame.start
-        mean = None if point.flags & DEAD else mean_of.get(point.rollout)
-        cell = slot + offset if frame.glyphs.joint else slot + slot // GROUP
+    attempt = columns[0].attempt if columns else 0
+    for column in columns:
+        slot = column.at - frame.start
+        cell = slot + offset if joint else slot + slot // GROUP
+        parted, attempt = column.attempt != attempt, column.attempt
+        if slot < 0:
+            continue
         if cell >= frame.width:
             break
-        row[cell] = _cell(point, mean, frame)
-        if i and points[i - 1].attempt != point.attempt and cell > offset:
+        row[cell] = _cell(column, frame)
+        if parted and cell > offset:
             row[cell - 1] = ("spark.break", frame.glyphs.parting)
-        if not frame.glyphs.joint and mean is not None and slot % GROUP == GROUP - 1 and cell + 1 < frame.width:
+        if not joint and column.line is not None and slot % GROUP == GROUP - 1 and cell + 1 < frame.width:
             marks = frame.glyphs.means
-            row[cell + 1] = ("spark.mean", marks[frame.level(mean, len(marks))])
+            row[cell + 1] = ("spark.mean", marks[frame.level(column.line, len(marks))])
     return _runs(row)
 
 
-def _cell(point: Point, mean: float | None, frame: Frame) -> Run:
+def _cell(column: Column, frame: Frame) -> Run:
     glyphs = frame.glyphs
-    if not math.isfinite(point.value):
+    if column.mark == "bad":
         return "spark.bad", glyphs.bad
-    if point.flags & DEAD:
-        return "spark.dead", glyphs.steps[frame.level(point.value, len(glyphs.steps))]
-    if point.flags & PAUSED:
+    if column.mark == "dead":
+        return "spark.dead", glyphs.steps[frame.level(column.value, len(glyphs.steps))]
+    if column.mark == "paused":
         return "spark.paused", glyphs.paused
-    level, side = _height(point.value, frame)
-    style = "spark.out" if _outside(point.value, frame.edges) else "spark.step" if mean is None else "spark.mean"
+    for value, sign in ((column.high, glyphs.above), (column.low, glyphs.below)):
+        if not frame.near[0] <= value <= frame.near[1]:
+            return "spark.out" if _outside(value, frame.edges) else "spark.step", sign
+    level, side = _height(column.value, frame)
+    out = bool(_outside(column.value, frame.edges))
     if side:
-        return style if style == "spark.out" else "spark.step", glyphs.above if side > 0 else glyphs.below
+        return "spark.out", glyphs.above if side > 0 else glyphs.below
     if not glyphs.joint:
-        return style if style == "spark.out" else "spark.step", glyphs.steps[level]
-    dots = _LEFT[level] | (0 if mean is None else _BOTH[frame.level(mean, 4)])
-    return style, chr(0x2800 + dots)
+        return "spark.out" if out else "spark.step", glyphs.steps[level]
+    dots = _LEFT[level] | (0 if column.line is None else _BOTH[frame.level(column.line, 4)])
+    return "spark.out" if out else "spark.step" if column.line is None else "spark.mean", chr(0x2800 + dots)
 
 
 def _outside(value: float, edges: tuple[float, float] | None) -> int:
@@ -244,14 +227,11 @@ def _outside(value: float, edges: tuple[float, float] | None) -> int:
 
 
 def _height(value: float, frame: Frame) -> tuple[int, int]:
-    """(level, side) of a rollout; side is 1 or -1 where only a mark can say that it is above or below.
+    """(level, side) of a value; side is 1 or -1 where only a mark can say that it is above or below the range.
 
     A value outside the range never has a level that belongs to the range: it goes to the next one, or is marked.
     """
     count = len(frame.glyphs.steps)
-    far = FAR * (frame.high - frame.low)
-    if value > frame.high + far or value < frame.low - far:
-        return 0, 1 if value > frame.high else -1
     level, side = frame.level(value, count), _outside(value, frame.edges)
     if frame.edges is None or not side:
         return level, 0
@@ -269,12 +249,6 @@ def _bar(frame: Frame) -> str:
     if frame.edges[1] < frame.low or frame.edges[0] > frame.high:  # all of the line is outside
         return frame.glyphs.below if frame.edges[1] < frame.low else frame.glyphs.above
     return chr(0x2800 + sum(_BOTH[level] & ~_LEFT[level] for level in range(low, high + 1)))
-
-
-def _slots_beside_means(width: int) -> int:
-    """How many rollouts fit where every fifth is followed by a mark."""
-    groups, rest = divmod(width, GROUP + 1)
-    return groups * GROUP + rest
 
 
 def _runs(row: Sequence[Run]) -> list[Run]:

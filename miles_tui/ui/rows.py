@@ -17,8 +17,8 @@ ARROWS = {-1: "↓", 0: " ", 1: "↑"}
 NONE = "–"
 
 
-def title_row(columns: Columns, owner: str, window: int) -> Spans:
-    """The titles; `owner` is whose ranges these are, where that is the same for all."""
+def title_row(columns: Columns, owner: str, window: int, scale: str = "") -> Spans:
+    """The titles; `owner` is whose ranges these are, where that is the same for all, `scale` the sparklines'."""
     c, gap = columns, " " * columns.gap
     text = " " * c.margin + " " + gap + pad("signal", c.name) + gap + pad("last", c.number, "right")
     text += gap + pad(f"mean {window}", c.number, "right")
@@ -26,7 +26,7 @@ def title_row(columns: Columns, owner: str, window: int) -> Spans:
         text += gap + pad("change", c.change, "right")
     text += gap + " "
     if c.spark:
-        text += gap + pad("", c.spark)
+        text += gap + pad(scale, c.spark)
     if c.range:
         text += gap + pad(f"range ({owner})" if owner else "range", c.range)
     return [("dim", text)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from miles_tui.core.numbers import number
+from miles_tui.core.series import DEAD, PAUSED, Tail
 from miles_tui.core.steptime import Spent, Split
 from miles_tui.core.text import cells, duration, pad
 from miles_tui.ui.rows import Sparkline, figure
 from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import RowView, means_of
+from miles_tui.ui.views import RowView
 
 
 @dataclass(slots=True, frozen=True)
@@ -93,8 +94,8 @@ def phase_line(spent: Spent, split: Split, width: int, margin: int, name: int, s
     style = "bright" if whole else "text"
     out: Spans = [
         ("text", " " * margin),
-        (SIGNS[spent.part.id].style, f"{sign(spent, plain)} "),
-        (style, pad(spent.part.name, name)),
+        (SIGNS[spent.part.id].style, sign(spent, plain)),
+        (style, " " + pad(spent.part.name, name)),  # the place of a pointer where there is no margin
         ("bright", " " + figure(spent.mean, NUMBER, 3)),
         ("dim", " " + pad(share, SHARE, "right")),
     ]
@@ -109,8 +110,7 @@ def phase_line(spent: Spent, split: Split, width: int, margin: int, name: int, s
 
 def view_of(spent: Spent) -> RowView:
     """The phase as a row, for its sparkline: steps that don't count are hollow and in no mean."""
-    counted = [p for p in spent.points if not p.flags]
-    return RowView(name=f"phase {spent.part.id}", points=spent.points, means=tuple(means_of(counted, 5)))
+    return RowView(name=f"phase {spent.part.id}", tail=Tail.of(spent.points), uncounted=DEAD | PAUSED)
 
 
 def words(split: Split) -> list[Part]:

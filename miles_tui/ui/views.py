@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.columns import Axis, Span, joined
 from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.glossary import Meaning, meaning_of
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD, Point, Series
+from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.trend import trend
 
-KEPT = 64  # rollouts that a row keeps at least: the trend and the change need them; a sparkline as many as cells
+KEPT = 64  # newest rollouts that the trend and the change look at
 LEAST_PHASE = 60.0  # seconds: clock times are minutes
 CHANGE_OVER = 10  # rollouts
 TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
@@ -52,6 +53,8 @@ LIGHTS: dict[str, Light] = {
     "ok": Light("·", "ok", "ok"),
 }
 
+NO_VALUES = Tail.of(())
+
 UNJUDGED = Light(" ", "", "dim")  # a metric that no condition reads
 TELLS_NOTHING = "not informative: 0 all along"
 
@@ -80,8 +83,9 @@ class RowView:
     mean: float | None = None
     change: float | None = None
     trend: int = 0
-    points: tuple[Point, ...] = ()
-    means: tuple[tuple[int, float], ...] = ()
+    tail: Tail = NO_VALUES  # what the sparkline shows
+    axis: Axis | None = None  # on which; None: on one of its own
+    uncounted: int = DEAD  # values with such a flag are in no mean of the sparkline
     low: float | None = None
     high: float | None = None
     owner: str = ""
@@ -173,16 +177,20 @@ def _until(run: RunState) -> float | None:
     return end if not run.ended and since is not None and end is not None and end - since >= LEAST_PHASE else None
 
 
-def row_views(run: RunState, cells: int = KEPT, names: Iterable[str] = tuple(BY_NAME)) -> list[RowView]:
-    """A row for each of these; `cells` is the width of the sparkline."""
-    return [row_view(run, name, cells) for name in names]
+def spans_of(run: RunState, names: Iterable[str] = ()) -> list[Span]:
+    """The attempts of a run, each with its first and last rollout: of the signals and these metrics together."""
+    return joined(series.spans() for series in (*run.signals.values(), *(series_of(run, name) for name in names)))
 
 
-def row_view(run: RunState, name: str, cells: int = KEPT) -> RowView:
+def row_views(run: RunState, names: Iterable[str] = tuple(BY_NAME), axis: Axis | None = None) -> list[RowView]:
+    """A row for each of these; `axis` is the one of their sparklines."""
+    return [row_view(run, name, axis) for name in names]
+
+
+def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
     """A signal, or a metric by its log name, as it stands. Costs 0.1 ms: its newest values become objects."""
-    kept = max(KEPT, cells)
     signal, series = BY_NAME.get(name), series_of(run, name)
-    points = series.points(kept + run.window)
+    points = series.points(KEPT + run.window)
     means = means_of(points, run.window)
     last = series.last
     mean = means[-1][1] if means else None
@@ -197,8 +205,8 @@ def row_view(run: RunState, name: str, cells: int = KEPT) -> RowView:
         mean=mean,
         change=mean - means[-1 - CHANGE_OVER][1] if mean is not None and len(means) > CHANGE_OVER else None,
         trend=trend([p.value for p in points if not p.flags][-TREND_OVER:]),
-        points=tuple(points[-kept:]),
-        means=tuple(means[-kept:]),
+        tail=series.tail(axis.reach + run.window) if axis is not None else NO_VALUES,
+        axis=axis,
         low=bounds.low if bounds else None,
         high=bounds.high if bounds else None,
         owner=bounds.owner if bounds else "",

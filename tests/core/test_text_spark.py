@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.series import PAUSED, Point, Series
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Frame, Glyphs, places, spark, usual_glyphs, y_range
+from miles_tui.core.columns import PERS, Axis, Column, axis_of, columns_of
+from miles_tui.core.series import PAUSED, Series
+from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, Frame, Glyphs, slots_of, spark, usual_glyphs, y_range
 from miles_tui.core.text import cells
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
@@ -23,13 +24,24 @@ def series(values: list[float]) -> Series:
     return out
 
 
+def placed(s: Series, width: int, glyphs: Glyphs = BRAILLE) -> tuple[list[Column], Axis]:
+    axis = axis_of(s.spans(), slots_of(width, glyphs), 1 if glyphs.joint else GROUP)
+    return columns_of(s.tail(axis.reach + 5), axis), axis
+
+
 def draw(
-    s: Series, width: int = 40, glyphs: Glyphs = BRAILLE, low: float | None = None, high: float | None = None
+    s: Series,
+    width: int = 40,
+    glyphs: Glyphs = BRAILLE,
+    low: float | None = None,
+    high: float | None = None,
+    frame: Frame | None = None,
 ) -> list[tuple[str, str]]:
     """One (style, character) a cell."""
-    frame = Frame()
-    frame.follow(s.points(), s.means(), width, glyphs, low, high)
-    return [(style, char) for style, text in spark(s.points(), s.means(), frame) for char in text]
+    frame = frame or Frame()
+    columns, axis = placed(s, width, glyphs)
+    frame.follow(columns, axis, width, glyphs, low, high)
+    return [(style, char) for style, text in spark(columns, frame) for char in text]
 
 
 def levels(char: str) -> tuple[set[int], set[int]]:
@@ -55,10 +67,8 @@ def test_any_values_give_exactly_the_width(
         s.set(rollout, value, flags)
     s.restart(restart)
     s.set(restart, 1.0)
-    frame = Frame()
     low, high = sorted(edges) if edges else (None, None)
-    frame.follow(s.points(), s.means(), width, glyphs, low, high)
-    text = "".join(text for _, text in spark(s.points(), s.means(), frame))
+    text = "".join(char for _, char in draw(s, width, glyphs, low, high))
     assert len(text) == cells(text) == width
     assert text.isascii() or glyphs is not ASCII
 
@@ -123,37 +133,97 @@ def test_what_is_not_finite_paused_dead_or_of_another_attempt_is_seen(glyphs: Gl
     assert by_style["spark.break"] == [glyphs.parting]
 
 
-def test_positions_stay_when_old_values_are_dropped() -> None:
+def test_columns_of_the_newest_attempt_stand_at_rollout_numbers_and_earlier_ones_before_them() -> None:
     s = series([float(n) for n in range(30)])
     s.restart(20)
     for rollout in range(20, 25):
         s.set(rollout, 0.0)
-    points = s.points()
-    at = places(points)
+    at = [c.at for c in placed(s, 60)[0]]
     assert at[-5:] == [20, 21, 22, 23, 24]
-    assert at[-6] == 18  # a slot free for the parting
+    assert at[-6] == 18, "a slot is free for the parting"
     assert at == sorted(set(at))
-    assert places(points[10:]) == at[10:]
+    columns, axis = placed(s, 13)
+    assert axis.per == 4
+    assert [(c.at, c.attempt) for c in columns][-3:] == [(3, 1), (5, 2), (6, 2)], "attempts share no column"
+
+
+@given(st.integers(1, 700), st.integers(1, 120), st.integers(0, 50))
+def test_the_whole_run_is_in_sight_in_the_smallest_columns_that_fit(rollouts: int, slots: int, first: int) -> None:
+    axis = axis_of([(1, first, first + rollouts - 1)], slots)
+    last = (first + rollouts - 1) // axis.per
+    assert axis.start <= last < axis.start + slots, "the newest rollout is in sight"
+    if axis.whole:
+        assert axis.first == first
+        assert axis.start == first // axis.per
+        smaller = PERS[: PERS.index(axis.per)]
+        assert all((first + rollouts - 1) // per - first // per >= slots for per in smaller)
+    else:
+        assert axis.per == PERS[-1]
+        assert last - axis.start + 1 >= slots - max(1, slots // 4)
+        assert axis.first == axis.start * axis.per
+    later = axis_of([(1, first, first + rollouts)], slots)
+    assert later.per >= axis.per
+
+
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=300), st.integers(1, 40), st.integers(0, 299))
+def test_a_column_is_made_of_its_rollouts_alone(values: list[float], slots: int, restart: int) -> None:
+    s = series(values)
+    if restart < len(values):
+        s.restart(restart)
+        s.set(restart, 2.0)
+    axis = axis_of(s.spans(), slots)
+    means = dict(s.means()) if restart >= len(values) else {}
+    for column in columns_of(s.tail(axis.reach + 5), axis):
+        shift = dict(axis.shifts)[column.attempt]
+        inside = [p for p in s.points() if p.attempt == column.attempt and p.rollout // axis.per + shift == column.at]
+        live = [p.value for p in inside if not p.flags]
+        if column.mark:
+            assert 2 * len(live) <= len(inside)
+            continue
+        assert column.value == pytest.approx(sum(live) / len(live))
+        assert (column.low, column.high) == (min(live), max(live))
+        known = [means[p.rollout] for p in inside if p.rollout in means]
+        if means or len(values) < 5:
+            assert column.line == (pytest.approx(sum(known) / len(known), abs=1e-9) if known else None)
+
+
+def test_what_one_rollout_of_many_says_is_not_lost() -> None:
+    values = [1.0, 1.4, 1.2, 0.8, 1.1] * 40
+    values[50], values[120] = 400.0, math.nan
+    s = series(values)
+    s.mark(70, PAUSED)
+    row = draw(s, 41)
+    assert placed(s, 41)[1].per == 5
+    assert row[11] == ("spark.step", "▲")
+    assert row[25] == ("spark.bad", "×")
+    assert row[15][0] == "spark.mean", "one of five is paused: the others are shown"
+    for rollout in (71, 72):
+        s.mark(rollout, PAUSED)
+    assert draw(s, 41)[15] == ("spark.paused", "○")
+    row = draw(series([1.0 + 0.1 * (n % 3) + (0.5 if n >= 150 else 0.0) for n in range(200)]), 41, BRAILLE, 0.9, 1.3)
+    assert {style for style, _ in row[31:]} == {"spark.out"}
+    assert "spark.out" not in {style for style, _ in row[:30]}
 
 
 @ALL
-@pytest.mark.parametrize("width", [16, 31, 60])
+@pytest.mark.parametrize("width", [13, 31, 60])
 def test_a_new_rollout_changes_few_cells(glyphs: Glyphs, width: int) -> None:
     rng = random.Random(5)
     s, frame, before, moves, count = Series(), Frame(), [], 0, 300
     for rollout in range(count):
         s.set(rollout, 0.6 + 0.2 * rollout / count + rng.gauss(0, 0.05))
-        points, means = s.points(2 * width), s.means()[-2 * width :]
-        moved = frame.follow(points, means, width, glyphs, 0.5, 0.9)
-        now = [(style, char) for style, text in spark(points, means, frame) for char in text]
+        columns, axis = placed(s, width, glyphs)
+        moved = frame.follow(columns, axis, width, glyphs, 0.5, 0.9)
+        now = [(style, char) for style, text in spark(columns, frame) for char in text]
         if moved:
             moves += 1
         elif before:
             changed = [i for i in range(width) if now[i] != before[i]]
             assert len(changed) <= 2, "only the new rollout, and a mark of the mean"
         before = now
-    quarter = max(1, width // 4 if glyphs is BRAILLE else 5)
-    assert moves <= 2 + 1.6 * count / quarter
+    regrouped = PERS.index(axis.per)
+    assert axis.whole or width == 13
+    assert moves <= 12 + regrouped + (0 if axis.whole else 30), f"{moves} times in {count} rollouts"
 
 
 def test_one_far_spike_does_not_press_the_rest_flat() -> None:
@@ -174,10 +244,8 @@ def test_a_constant_zero_lies_at_the_bottom() -> None:
     assert levels(draw(series([0.7] * 20))[10][1])[0] <= {1, 2}
 
 
-def test_points_alone_do_not_need_a_mean() -> None:
-    frame = Frame()
-    frame.follow([Point(3, 1.0)], [], 10)
-    assert len("".join(t for _, t in spark([Point(3, 1.0)], [], frame))) == 10
+def test_one_rollout_alone_does_not_need_a_mean() -> None:
+    assert [style for style, char in draw(series([1.0]), 10) if char != " "] == ["spark.step"]
 
 
 @pytest.mark.parametrize(

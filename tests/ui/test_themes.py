@@ -182,7 +182,7 @@ def test_every_style_of_a_sparkline_is_a_role() -> None:
     assert {f"spark.{name}" for name in ("mean", "step", "out", "bad", "paused", "dead", "break", "range")} <= set(
         ROLES
     )
-    assert all(style in ROLES for style, _ in spark([], [], Frame(width=4)))
+    assert all(style in ROLES for style, _ in spark([], Frame(width=4)))
 
 
 @EVERY

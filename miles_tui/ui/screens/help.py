@@ -25,8 +25,10 @@ NOTES = (
     "Rollouts are numbered from 0, as in the log; times are the log's own clock.",
     "mean 5 is the mean of the last five rollouts, change is how that mean moved over the last ten."
     " An arrow is a trend that a test finds (1 %), not a wiggle.",
-    "A sparkline shows single rollouts and the mean; its first cell is a bar over the range, what is outside is in"
-    " another colour and beyond that bar, a not-finite value is ×, a rollout that a pause touched ○.",
+    "A sparkline shows the whole run: a rollout a column, or as many as its title says (twenty at most, then the newest)."
+    " A dot is their mean, the line the mean of five; the chart (Enter) has every single rollout.",
+    "The first cell of a sparkline is a bar over the range; what is outside is in another colour and beyond that bar."
+    " ▲ ▼ a rollout is far off, × a value is not finite, ○ a pause touched it.",
     "A range is a profile's, or learned from this run's first rollouts.",
 )
 

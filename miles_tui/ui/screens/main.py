@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -10,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
 
+from miles_tui.core.columns import Axis, Span
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
 from miles_tui.ui.calm import calm_lines
@@ -21,8 +23,17 @@ from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, fitted, packed
-from miles_tui.ui.sparks import MARGIN, Sparks
-from miles_tui.ui.views import AlertView, HeaderView, RowView, alert_views, header_view, row_view, row_views
+from miles_tui.ui.sparks import Sparks, scale_words
+from miles_tui.ui.views import (
+    AlertView,
+    HeaderView,
+    RowView,
+    alert_views,
+    header_view,
+    row_view,
+    row_views,
+    spans_of,
+)
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
@@ -43,7 +54,9 @@ class MainScreen(MainActions):
 
     def __init__(self, session: Session, glyphs: str) -> None:
         super().__init__(session)
-        self._sparks = Sparks(glyphs)
+        self._sparks = Sparks(glyphs, session.run.window)
+        self._spans: list[Span] = []  # of the run when its rows were taken
+        self._axis: Axis | None = None  # of all sparklines, None where there are none
         self._plan = plan(80, 24)
         self._header = HeaderView()
         self._rows: list[RowView] = []
@@ -75,6 +88,8 @@ class MainScreen(MainActions):
         """A wider sparkline shows more rollouts, a higher screen more rows."""
         if self.paused:
             self._plan = self._planned(event.size)
+            self._axis = self._axis_on(self._plan)
+            self._rows = [replace(row, axis=self._axis) for row in self._rows]
             self._lay_out()
         else:
             self.take_all()
@@ -83,6 +98,10 @@ class MainScreen(MainActions):
     def _planned(self, size: Size) -> Plan:
         names = self._names()
         return plan(size.width, size.height, len(names), max((len(name) for name in names), default=0))
+
+    def _axis_on(self, p: Plan) -> Axis | None:
+        """The axis of the sparklines in a layout."""
+        return self._sparks.axis(self._spans, p.columns.spark) if p.columns.spark else None
 
     def _lay_out(self) -> None:
         """Give each part its lines; the layout changes here and nowhere else."""
@@ -120,7 +139,6 @@ class MainScreen(MainActions):
             self.fill()
             return
         run = self.session.run
-        cells = self._plan.columns.spark + MARGIN
         names = self._names() if change.metrics else [row.name for row in self._rows]
         if len(names) != len(self._rows):
             self.take_all()
@@ -132,7 +150,13 @@ class MainScreen(MainActions):
             changed = set(names)
         else:
             changed = change.signals | {name for name in names if change.metrics and name in run.metrics}
-        self._rows = [_same(row, row_view(run, row.name, cells)) if row.name in changed else row for row in self._rows]
+        self._spans, before = spans_of(run, names), self._axis
+        self._axis = self._axis_on(self._plan)
+        if self._axis != before:  # the run has outgrown its width: all rows go on in line
+            changed = set(names)
+        self._rows = [
+            _same(row, row_view(run, row.name, self._axis)) if row.name in changed else row for row in self._rows
+        ]
         self._header = header_view(run)
         self.fill()
 
@@ -148,7 +172,10 @@ class MainScreen(MainActions):
         self._behind, self._taken = False, time.monotonic()
         run = self.session.run
         fresh = self._planned(self.size)
-        rows = row_views(run, fresh.columns.spark + MARGIN, self._names())
+        names = self._names()
+        self._spans = spans_of(run, names)
+        self._axis = self._axis_on(fresh)
+        rows = row_views(run, names, self._axis)
         moved, self._plan = fresh != self._plan or len(rows) != len(self._rows), fresh
         self._header, self._rows, self._alerts = header_view(run), rows, alert_views(run)
         if moved:
@@ -166,7 +193,7 @@ class MainScreen(MainActions):
         if self.asking and not p.footer:
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
-        self._table.put(self._rows, p)
+        self._table.put(self._rows, p, scale_words(self._axis, p.columns.spark) if self._axis else "")
         self._show_detail()
         self.pane.put(self._alerts, self._calm(), self._header.last, margin)
         self._show_keys()
@@ -216,6 +243,8 @@ class MainScreen(MainActions):
             notes.append("input ended" if self.session.live else "replay ended")
         elif status.how.startswith("every"):
             notes.append(f"polling {status.how}")
+        if self._axis is not None and not self._plan.titles:
+            notes.append(scale_words(self._axis, self._plan.width))
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")

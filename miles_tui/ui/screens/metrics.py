@@ -19,8 +19,8 @@ from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans, width_of
-from miles_tui.ui.sparks import MARGIN, Sparks
-from miles_tui.ui.views import row_view, series_of
+from miles_tui.ui.sparks import Sparks
+from miles_tui.ui.views import row_view, series_of, spans_of
 from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
@@ -52,7 +52,7 @@ class MetricsScreen(SubScreen):
 
     def __init__(self, session: Session, glyphs: str) -> None:
         super().__init__(session, "metrics")
-        self._sparks = Sparks(glyphs)
+        self._sparks = Sparks(glyphs, session.run.window)
         self._entries: list[Entry] = []
         self._widths = Widths(0, 0, 0, 0)
         self._listed: object = None  # what the entries were made of: twins may part at any rollout
@@ -123,11 +123,12 @@ class MetricsScreen(SubScreen):
         subject = subject_of(run, name)
         series = series_of(run, subject)
         marked, pinned = subject in self.chosen.marked, name in self.chosen.pins
-        made_of = (series, len(series), series.attempt, series.last, self._widths, entry, marked, pinned)
+        axis = self._sparks.axis(spans_of(run, [subject]), self._widths.spark)
+        made_of = (series, len(series), series.attempt, series.last, self._widths, entry, marked, pinned, axis)
         known = self._drawn.get(name)
         if known is not None and known[0] == made_of:
             return known[1]
-        view = row_view(run, subject, self._widths.spark + MARGIN)
+        view = row_view(run, subject, axis)
         spans = metric_line(entry, view, self._widths, self._sparks.draw, marked=marked, pinned=pinned)
         self._drawn[name] = (made_of, spans)
         return spans

@@ -43,6 +43,7 @@ class SignalTable(Lines, can_focus=True):
         self._window = window
         self._views: list[RowView] = []
         self._plan: Plan | None = None
+        self._scale = ""
         self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool, bool], Spans]] = {}
         self.at = 0
         self._top = 0  # the first row in sight
@@ -52,12 +53,12 @@ class SignalTable(Lines, can_focus=True):
         """The row under the cursor."""
         return self._views[self.at] if self.at < len(self._views) else None
 
-    def put(self, views: list[RowView], plan: Plan) -> None:
-        """Show these rows in this layout, those around the selected one where not all fit."""
-        self._views, self._plan = views, plan
+    def put(self, views: list[RowView], plan: Plan, scale: str = "") -> None:
+        """Show these rows in this layout, those around the selected one where not all fit; `scale` as a title."""
+        self._views, self._plan, self._scale = views, plan, scale
         self.at = min(self.at, max(0, len(views) - 1))
         owner = common_owner(views)
-        lines = [title_row(plan.columns, owner, self._window)] if plan.titles else []
+        lines = [title_row(plan.columns, owner, self._window, scale)] if plan.titles else []
         before = self._top
         self._top = max(0, min(max(self._top, self.at - plan.rows + 1), self.at, len(views) - plan.rows))
         shown = range(self._top, min(len(views), self._top + plan.rows))
@@ -87,7 +88,7 @@ class SignalTable(Lines, can_focus=True):
         at = max(0, min(at, len(self._views) - 1))
         if at != self.at and self._plan is not None:
             self.at = at
-            self.put(self._views, self._plan)
+            self.put(self._views, self._plan, self._scale)
             self.post_message(self.Selected())
 
     def choose_named(self, name: str) -> None:
