@@ -6,7 +6,7 @@
 
 `core/columns.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
 8, so the line is drawn to stay as it is: the axis stands still until the run has outgrown it, the y-range is set anew
-only with the axis or when the mean leaves it. A new rollout then changes one cell, or two.
+only with the axis, or when the mean leaves it or takes less than half of it. A rollout then changes a cell or two.
 
 Braille: one cell a column. A dot at the left is the rollout (the mean of those that share the column), two dots side
 by side are the five-step mean, which so becomes a line; where both are at one height the line covers the dot. The
@@ -30,6 +30,7 @@ TAIL = 0.1  # part of the rollouts at each end that does not set the scale: four
 FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far out", 1977) don't, if so few
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
 HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew
+LOOSE = 2.0  # times that the y-range may be as high as it must be: a run's first rollout says little of its noise
 FAR = 1.0  # heights beyond where most rollouts are from which on one is marked; nearer ones are drawn at the edge
 BLANK: Run = ("spark.mean", " ")
 AXIS = Axis()
@@ -121,8 +122,8 @@ class Frame:
         drawn = [c for c in shown if not c.mark]
         values = [c.value for c in drawn]
         levels = [c.line for c in shown if c.line is not None]
-        if moved or self._left(levels or values):
-            scale = y_range(values, levels, edges)
+        scale = y_range(values, levels, edges)
+        if moved or self._left(levels or values) or self.high - self.low > LOOSE * (scale[1] - scale[0]):
             moved |= scale != (self.low, self.high)
             self.low, self.high = scale
             singles = y_range([v for c in drawn for v in (c.low, c.high)], levels, edges) if axis.per > 1 else scale

@@ -226,6 +226,16 @@ def test_a_new_rollout_changes_few_cells(glyphs: Glyphs, width: int) -> None:
     assert moves <= 12 + regrouped + (0 if axis.whole else 30), f"{moves} times in {count} rollouts"
 
 
+@ALL
+def test_the_heights_fit_the_noise_although_the_first_rollout_knew_of_none(glyphs: Glyphs) -> None:
+    rng = random.Random(2)
+    s, frame = Series(), Frame()
+    for rollout in range(20):
+        s.set(rollout, 0.015 + rng.gauss(0, 0.0003))
+        row = draw(s, 31, glyphs, frame=frame)
+    assert len({char for style, char in row if style in ("spark.step", "spark.mean")}) > 3
+
+
 def test_one_far_spike_does_not_press_the_rest_flat() -> None:
     row = draw(series([1.0, 1.4, 1.2, 0.8, 1.1] * 4 + [400.0] + [1.0, 1.4]), 41)
     assert any(char == "▲" for _, char in row)
