@@ -2,7 +2,7 @@
 
 import sys
 
-from miles_tui.cli import main
+from miles_tui.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

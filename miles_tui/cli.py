@@ -7,6 +7,7 @@ promises to take under half a second.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -196,6 +197,7 @@ def export_follow(log: Log, exporter: Exporter) -> int:
     from miles_tui.ingest.pieces import Cut, Data, Ended
     from miles_tui.ingest.watch import Stop
 
+    gc.enable()  # this one goes on for days
     stop, reader = Stop(), Reader()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -345,3 +347,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def program() -> int:
+    """`main` as a process of its own, without the garbage collector where it finds nothing: 13 ms a start and end.
+
+    Modules that load are no garbage, and reading makes no cycles (`check` of 1 GB: 35 MiB with it and without). What
+    goes on for long turns it on again. Frozen, what is left at the end is not searched for cycles.
+    """
+    gc.disable()
+    status = main()
+    gc.freeze()
+    return status

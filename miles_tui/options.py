@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -25,11 +25,17 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         unknown = message.removeprefix("unrecognized arguments: ").split()
         if message.startswith("unrecognized arguments") and unknown:
+            import difflib
+
             known = [option for action in self._actions for option in action.option_strings]
             near = difflib.get_close_matches(unknown[0].split("=")[0], known, 1)
             hint = f"did you mean {near[0]}?" if near else f"{self.prog} --help lists what there is"
             message = f"unknown option {unknown[0]}: {hint}"
         raise UsageError(message)
+
+    def format_help(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter  # as wide as the terminal
+        return super().format_help()
 
 
 def parser(name: str, text: str, usage: str | None = None) -> Parser:
@@ -39,7 +45,8 @@ def parser(name: str, text: str, usage: str | None = None) -> Parser:
         prog=prog,
         usage=usage,
         description=text,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        # Each `add_argument` makes one to try it; to ask for the terminal's width is to import shutil, 2 ms.
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         allow_abbrev=False,
     )
 

@@ -5,7 +5,6 @@ Nothing is written unasked; a missing file is the defaults.
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -135,6 +134,8 @@ def _all_known(names: list[str], known: Mapping[str, object], what: str) -> list
 
 
 def _nearest(name: str, known: Mapping[str, object]) -> str:
+    import difflib
+
     near = difflib.get_close_matches(name, list(known), 1)
     return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
 

@@ -43,13 +43,33 @@ def headless_modules(*argv: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("command", ["check", "export"])
-def test_headless_commands_import_no_screen(command: str) -> None:
-    modules = headless_modules(command, str(ROOT / "sample_logs" / "gap-jump.log"))
+# What a quick command does without, and what it costs to import: models 75 ms (their core alone parses the dicts), a
+# screen 140, the others 1 to 5 each.
+HEAVY = {
+    "pydantic", "textual", "rich", "plotext", "asyncio", "watchfiles", "importlib.metadata", "statistics", "difflib",
+    "shutil", "tomllib", "subprocess", "logging",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["check", "check --format json", "export", "status", "report"])
+def test_quick_commands_import_nothing_heavy(command: str) -> None:
+    modules = headless_modules(*command.split(), str(ROOT / "sample_logs" / "gap-jump.log"))
     assert "miles_tui.core.reader" in modules
-    assert not {m.split(".")[0] for m in modules} & {"textual", "plotext", "rich"}
-    if command == "export":
-        assert "pydantic" not in modules, "export needs no model: pydantic costs 40 ms at start"
+    assert not modules & HEAVY
+
+
+def test_the_first_paint_waits_for_nothing_that_only_reads() -> None:
+    code = (
+        "import sys\nfrom miles_tui.ui.app import MilesApp\nfrom miles_tui.ui.feeds import LiveFeed\n"
+        "MilesApp(LiveFeed('train.log', 'train.log'))\nprint('\\n'.join(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert "miles_tui.ui.screens.main" in modules
+    later = {"core.reader", "core.parse", "core.sift", "ingest.follow", "ingest.tail", "report", "settings"}
+    screens = {f"ui.screens.{name}" for name in ("chart", "help", "log", "metrics", "steptime", "themes")}
+    assert not modules & {f"miles_tui.{name}" for name in later | screens | {"ui.theme_file"}}
+    assert not modules & {"pydantic", "pydantic_core", "plotext", "watchfiles", "statistics"}
 
 
 def test_one_module_knows_plotext() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from statistics import median
 
 from miles_tui.core.merge import is_update
 from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.core.stats import median
 
 GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
 GAP_TIMES = 3.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from statistics import median
 
 from miles_tui.core.records import Record
+from miles_tui.core.stats import median
 
 RECENT = 30  # intervals that the usual time is the median of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from statistics import median
 
 from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.core.stats import median
 
 # Timer names -> the phase a person thinks in. A timer that is not here is inside one of these.
 PHASES = {

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 
 from miles_tui.core.series import DEAD, PAUSED, Point, Series
+from miles_tui.core.stats import median
 
 WARM_UP = (
     2  # rollouts of an attempt whose times are of starting: the manual's sleep time is 1.9 to 3.7 s there, then 0.76

@@ -6,6 +6,7 @@ feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -48,6 +49,7 @@ from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.theme import Theme as TextualTheme
 
     from miles_tui.ingest.read import Log
 
@@ -75,8 +77,7 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
         )
         self.look: Theme = self.looks.first(setup.theme, usual)
-        self.register_theme(self.look.textual())
-        self.theme = f"mt-{self.look.name}"
+        self._open_with(self.look.textual())
         self.crash: BaseException | None = None
         self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
         self.mouse = setup.mouse
@@ -84,6 +85,16 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self._stop = asyncio.Event()
         self.references = References()
+
+    def _open_with(self, theme: TextualTheme) -> None:
+        """What setting `theme` does, before anything is parsed or shown: else all CSS is parsed twice (8 ms)."""
+        self.register_theme(theme)
+        self.set_reactive(MilesApp.theme, theme.name)
+        self.set_class(True, f"-theme-{theme.name}", update=False)
+        self.set_class(theme.dark, "-dark-mode", update=False)
+        self.set_class(not theme.dark, "-light-mode", update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     # -- the way of the data ---------------------------------------------------------------------
 
@@ -100,6 +111,9 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
 
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
+        if not gc.isenabled():  # the command line's start: what is there by now stays, and is looked at no more
+            gc.freeze()
+            gc.enable()
         self.begin_all()
         if self.setup.compare:
             self.run_worker(self.references.read(self.setup.compare, self._compared), name="compare")

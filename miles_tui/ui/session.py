@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from miles_tui.core.diagnose import diagnose
-from miles_tui.core.reader import Reader
 from miles_tui.core.run import Change, RunState
-from miles_tui.core.sift import Ring
-from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
+
+if TYPE_CHECKING:
+    from miles_tui.core.reader import Reader
+    from miles_tui.core.sift import Ring
+    from miles_tui.ingest.follow import Batch
 
 GLANCE_SECONDS = 10.0
 DOUBT_SECONDS = 600.0  # records may be that much older than the lines behind them
@@ -39,9 +44,12 @@ class Status:
 
 
 class Session:
-    """The single writer of a run. Not thread-safe: the event loop calls it. `live`: it is no replay."""
+    """The single writer of a run. Not thread-safe: the event loop calls it. `live`: it is no replay.
 
-    def __init__(self, name: str, run: RunState, reader: Reader, *, live: bool = True) -> None:
+    `pause` is the pattern of lines that mark a rollout as touched by a pause.
+    """
+
+    def __init__(self, name: str, run: RunState, *, pause: re.Pattern[bytes] | None = None, live: bool = True) -> None:
         self.name = name
         self.live = live
         self.run = run
@@ -53,11 +61,24 @@ class Session:
         self._was_caught_up = False
         self._doubted = False  # the file was written when its own stamps say that nothing was
         self.chosen = Chosen()
-        self.ring = Ring()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
-        self._reader = reader
+        self._pause = pause
         self._change = Change()
         self._sample = bytearray()
+
+    @cached_property
+    def _reader(self) -> Reader:
+        """Made for the first bytes: its modules take 20 ms to import, and the first paint comes before them."""
+        from miles_tui.core.reader import Reader
+
+        return Reader(pause=self._pause)
+
+    @cached_property
+    def ring(self) -> Ring:
+        """The end of the log's text, likewise."""
+        from miles_tui.core.sift import Ring
+
+        return Ring()
 
     def take(self, batch: Batch, now: float) -> bool:
         """Read a batch; whether anything that is shown changed. `now` is a monotonic clock in seconds."""

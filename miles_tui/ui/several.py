@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from textual.app import App
 from textual.screen import Screen
 
-from miles_tui.core.reader import Reader
 from miles_tui.core.run import Change, RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.read import read_all
@@ -62,7 +61,7 @@ class SeveralRuns(App[None]):
 
     def _session(self, feed: Feed) -> Session:
         pause = self.setup.profile.pause_pattern if self.setup.profile is not None else None
-        session = Session(feed.name, self.setup.run(), Reader(pause=pause), live=feed.live)
+        session = Session(feed.name, self.setup.run(), pause=pause, live=feed.live)
         session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
         return session
 
@@ -216,6 +215,8 @@ class SeveralRuns(App[None]):
 
     def _glance(self, feed: Feed) -> RunState:
         """One reading of a log, as long as it is now."""
+        from miles_tui.core.reader import Reader  # after the first paint, as in `Session`
+
         run, reader = self.setup.run(), Reader()
         run.keep_metrics = False
         for part in feed.parts:

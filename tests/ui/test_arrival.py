@@ -8,7 +8,6 @@ import pytest
 
 from miles_tui.core.judge import Judge
 from miles_tui.core.phase import Phase
-from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.core.run import RunState
 from miles_tui.ingest.follow import Batch
@@ -117,7 +116,7 @@ def test_nothing_is_claimed_of_two_phases() -> None:
 )
 def test_no_age_that_the_logs_own_stamps_contradict(blocks: list[bytes], written: float, zone: int, words: str) -> None:
     """`written`: how much later than its newest record the file says that it was written, as a copy does."""
-    session = Session("train.log", RunState(Judge()), Reader())
+    session = Session("train.log", RunState(Judge()))
     age, now = 1200.0, 10_000.0
     session.take(Batch([Data(b"".join(blocks[:20]))], True, 1, 1, ""), now - age)
     session.place_in_time((session.run.pace.last or 0) + written + age - zone, zone, age)
@@ -129,7 +128,7 @@ def test_no_age_that_the_logs_own_stamps_contradict(blocks: list[bytes], written
 
 
 def test_a_run_that_is_over_has_no_age(blocks: list[bytes]) -> None:
-    session = Session("train.log", RunState(Judge()), Reader())
+    session = Session("train.log", RunState(Judge()))
     session.take(Batch([Data(b"".join(blocks))], True, 1, 1, ""), 0.0)
     session.tick(10_000.0)
     assert (session.run.ended, session.age) == ("finished", "")

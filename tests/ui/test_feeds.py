@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Appeared, Data, Ended, Missing
@@ -39,7 +38,7 @@ async def test_a_replay_is_the_log_rollout_by_rollout() -> None:
     batches = await all_of(ReplayFeed(path, "demo", speed=10_000).batches(asyncio.Event()))
     assert text_of(batches) == path.read_bytes()
     assert isinstance(batches[-1].pieces[-1], Ended)
-    session, seen = Session("demo", RunState(Judge()), Reader()), []
+    session, seen = Session("demo", RunState(Judge())), []
     for batch in batches:
         session.take(batch, 0.0)
         seen.append(session.run.pace.number)
@@ -81,7 +80,7 @@ async def test_a_live_log_is_followed_and_its_age_is_told(tmp_path: Path) -> Non
 
 
 def test_a_session_says_what_changed_once() -> None:
-    session = Session("train.log", RunState(Judge()), Reader())
+    session = Session("train.log", RunState(Judge()))
     text = (LOGS / "plain-seed1.log").read_bytes()
     assert session.take(Batch([Data(text[:150_000])], True, 1, 2, "by events"), 0.0)
     change = session.changed()
@@ -100,7 +99,7 @@ def test_a_session_says_what_changed_once() -> None:
 
 
 def test_a_log_that_fell_silent_long_ago_is_stalled_at_once() -> None:
-    session = Session("train.log", RunState(Judge()), Reader())
+    session = Session("train.log", RunState(Judge()))
     text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
     session.take(Batch([Data(text)], True, 1, 1, "by events"), 1_000_000.0 - 86_400)
     assert session.tick(1_000_000.0)

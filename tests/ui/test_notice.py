@@ -211,7 +211,7 @@ def test_a_title_without_utf8_is_ascii(run: RunState) -> None:
 
 
 def test_the_title_speaks_of_the_run_that_fires_worst() -> None:
-    calm, bad = (Session(name, RunState(Judge()), Reader()) for name in ("a.log", "b.log"))
+    calm, bad = (Session(name, RunState(Judge())) for name in ("a.log", "b.log"))
     assert title_of(calm, [calm]) == "○ waiting · –"
     bad.run.judge.raise_("not-finite", 3, None, "nan")
     assert title_of(calm, [calm, bad]) == "▲1 not-finite · – · b.log"
