@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from miles_tui.core.attempts import Attempts, Place
-from miles_tui.core.merge import is_train_side
+from miles_tui.core.layout import is_train_side
 from miles_tui.core.records import Item, Record
 
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")
@@ -49,7 +49,7 @@ class Exporter:
             if not isinstance(item, Record):
                 self._attempts.note(item)
                 continue
-            if self._attempts.place(item, is_train_side(item)) is Place.RESTART:
+            if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Place.RESTART:
                 self._attempt += 1
             out.append(self._row(item))
             self.records += 1

@@ -8,15 +8,17 @@ launch line, a new process, a failure before it, or a long gap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
 
-from miles_tui.core.merge import is_update
-from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.core.layout import is_update
+from miles_tui.core.records import Fact, FactKind, Record, Source
 from miles_tui.core.stats import median
 
 GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
 GAP_TIMES = 3.0
+RECENT = 9  # of a kind, that the usual time is the median of
 MOST_PIDS = 4096  # of a role that are remembered
 
 
@@ -32,7 +34,8 @@ class Place(Enum):
 class _Last:
     number: int
     time: float | None
-    steps: list[float]
+    source: Source | None = None  # of its newest record: that process is known
+    steps: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))  # seconds between its records
 
 
 class Attempts:
@@ -58,32 +61,31 @@ class Attempts:
 
     def place(self, record: Record, train_side: bool) -> Place:
         """Where the record stands; to be asked once a record, in the order of the log."""
-        if record.kind == "eval":
-            return Place.REPLAY if self._is_replay(record) else Place.ONWARD
-        if self._is_replay(record):
+        if self._ended and self._is_replay(record):
             return Place.REPLAY
+        if record.kind == "eval":
+            return Place.ONWARD
         self._ended = False
         key = (record.kind, train_side)
-        last = self._last.get(key)
-        new_process = self._is_new_process(record)
-        restart = last is not None and self._is_restart(record, last, new_process)
-        if restart:
+        last, place = self._last.get(key), Place.ONWARD
+        # Most records go on in a life without a launch: for them there is nothing to be asked.
+        if last is not None and (self._launched or record.number <= last.number) and self._is_restart(record, last):
             self._last.clear()
-            last = None
+            last, place = None, Place.RESTART
         self._remember(record, key, last)
-        return Place.RESTART if restart else Place.ONWARD
+        return place
 
     def _is_replay(self, record: Record) -> bool:
         """After the job's end its last lines are printed again; a newer time stamp tells a new life."""
-        newer = record.time is not None and (self._newest is None or record.time > self._newest)
-        return self._ended and not newer
+        return record.time is None or (self._newest is not None and record.time <= self._newest)
 
     def _is_new_process(self, record: Record) -> bool:
         """A process that was heard before is none, whoever spoke meanwhile: two jobs in one file are no restarts."""
         known = self._pids.get(record.source.role)
         return bool(record.source.pid and known and record.source.pid not in known)
 
-    def _is_restart(self, record: Record, last: _Last, new_process: bool) -> bool:
+    def _is_restart(self, record: Record, last: _Last) -> bool:
+        new_process = self._is_new_process(record)
         if self._launched and (new_process or not record.source.pid):
             return True  # also where a checkpoint of the very last rollout lets the numbers go on
         if record.number > last.number:
@@ -101,17 +103,23 @@ class Attempts:
         return record.time - last.time > max(GAP_SECONDS, GAP_TIMES * median(last.steps))
 
     def _remember(self, record: Record, key: tuple[str, bool], last: _Last | None) -> None:
+        time, number = record.time, record.number
         if last is None:
-            last = self._last[key] = _Last(record.number, record.time, [])
-        elif record.time is not None and last.time is not None and record.time > last.time:
-            last.steps = [*last.steps[-8:], record.time - last.time]
-        if record.number >= last.number or record.time is None or (last.time or 0) <= record.time:
-            last.number = record.number
-            last.time = record.time if record.time is not None else last.time
-        if record.source.pid:
-            pids = self._pids.setdefault(record.source.role, set())
-            if len(pids) < MOST_PIDS:
-                pids.add(record.source.pid)
-        if record.time is not None:
-            self._newest = record.time if self._newest is None else max(self._newest, record.time)
+            last = self._last[key] = _Last(number, time)
+        elif time is not None and last.time is not None and time > last.time:
+            last.steps.append(time - last.time)
+        if number >= last.number or time is None or (last.time or 0) <= time:
+            last.number = number
+            last.time = time if time is not None else last.time
+        if record.source is not last.source:
+            self._meet(record.source)
+            last.source = record.source
+        if time is not None and (self._newest is None or time > self._newest):
+            self._newest = time
         self._launched = self._troubled = False
+
+    def _meet(self, source: Source) -> None:
+        if source.pid:
+            pids = self._pids.setdefault(source.role, set())
+            if len(pids) < MOST_PIDS:
+                pids.add(source.pid)

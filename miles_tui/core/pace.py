@@ -18,15 +18,25 @@ class Pace:
         self.trained: int | None = None  # the highest that the trainer speaks of
         self.first: int | None = None  # the first rollout of the run
         self.count = 0  # live rollouts
-        self.said = ""  # the newest record: its kind and number
         self.last: float | None = None  # its time
         self.clock: float | None = None  # the newest time stamp of any line that was looked at
-        self.usual: float | None = None  # median seconds from one rollout to the next; None with fewer than two
+        self._said: Record | None = None
         self._seen = -1
-        self._base = 0  # rollouts of earlier attempts that are still alive
-        self._begin = 0
         self._intervals: deque[float] = deque(maxlen=RECENT)
+        self._usual: float | None = None  # None: to be computed
         self._mark: tuple[int, float] | None = None
+
+    @property
+    def said(self) -> str:
+        """The newest record: its kind and number; "" before the first."""
+        return f"{self._said.kind} {self._said.number}" if self._said else ""
+
+    @property
+    def usual(self) -> float | None:
+        """Median seconds from one rollout to the next; None with fewer than two intervals. 3 µs where it changed."""
+        if self._usual is None and len(self._intervals) >= 2:
+            self._usual = median(self._intervals)
+        return self._usual
 
     def tell(self, time: float) -> None:
         """The time stamp of some line after the newest record."""
@@ -34,18 +44,20 @@ class Pace:
 
     def see(self, record: Record, number: int, train_side: bool) -> None:
         """A metric record of rollout `number`."""
-        self.said = f"{record.kind} {record.number}"
-        if record.time is not None and (self.last is None or record.time > self.last or number > self._seen):
-            self.last = self.clock = record.time  # also where the clock goes back; a line printed again moves nothing
+        self._said = record
+        time = record.time
+        if time is not None and (self.last is None or time > self.last or number > self._seen):
+            self.last = self.clock = time  # also where the clock goes back; a line printed again moves nothing
         if self.first is None:
-            self.first = self._begin = number
-        self.number = number if self.number is None else max(self.number, number)
-        if train_side:
-            self.trained = number if self.trained is None else max(self.trained, number)
+            self.first = number
+        if self.number is None or number > self.number:
+            self.number = number
+        if train_side and (self.trained is None or number > self.trained):
+            self.trained = number
         if number > self._seen:
             self._seen = number
             self.count += 1
-            self._interval(number, record.time)
+            self._interval(number, time)
 
     def restart(self, at: int) -> None:
         """A new attempt begins at rollout `at`; what lies beyond is dead."""
@@ -61,8 +73,7 @@ class Pace:
             return
         if self._mark is not None and number == self._mark[0] + 1 and time > self._mark[1]:
             self._intervals.append(time - self._mark[1])
-            if len(self._intervals) >= 2:
-                self.usual = median(self._intervals)
+            self._usual = None
         self._mark = (number, time)
 
     def left(self, total: int | None) -> float | None:

@@ -15,9 +15,11 @@ from typing import Protocol
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.conditions.stalled import LEAST as LEAST_STALL
 from miles_tui.core.conditions.stalled import is_stalled, stall_after, stalled_evidence
 from miles_tui.core.judge import Judge
-from miles_tui.core.merge import Merged, Merger, is_train_side
+from miles_tui.core.layout import Layout
+from miles_tui.core.merge import Merged, Merger, Ready
 from miles_tui.core.pace import Pace
 from miles_tui.core.phase import Phase
 from miles_tui.core.records import Fact, FactKind, Item, Record
@@ -199,51 +201,60 @@ class RunState:
 
     def _take_record(self, record: Record, change: Change) -> None:
         twin, self._last = self._last, record
-        if twin is not None and _is_twin(record, twin):
+        if twin is not None and twin.number == record.number and _is_twin(record, twin):
             return
-        train_side = is_train_side(record)
-        place = self._attempts.place(record, train_side)
+        layout = self._merger.layouts.of(record.kind, record.metrics)
+        place = self._attempts.place(record, layout.train_side)
         if place is Place.REPLAY:
             return
         if place is Place.RESTART:
-            self._restart(record)
-        self._end_silence(record)
+            self._restart(record, layout)
+        self._end_silence(record, layout)
         self.records += 1
-        merged = self._merger.take(record, train_side)
+        merged = self._merger.take(record, layout)
         if merged.forget_from is not None:
             for series in (*self.signals.values(), *self.metrics.values()):
                 series.forget_from(merged.forget_from)
-        if record.kind != "eval" and self._was_paused(record):
-            self._mark_paused(merged.rollout)
-        self._store(merged, change)
-        self.phase.see_record(record, train_side)
+        number = merged.rollout.number
         if record.kind != "eval":
-            self.pace.see(record, merged.rollout.number, train_side)
-        self._judge(merged.ready)
-        if train_side and record.kind == "perf" and merged.rollout.number >= (self.total or MOST_NUMBER) - 1:
+            if self._was_paused(record):
+                self._mark_paused(merged.rollout)
+            self.pace.see(record, number, layout.train_side)
+        self._store(merged, change)
+        self.phase.see_record(record, layout.train_side)
+        if merged.ready:
+            self._judge(merged.ready)
+        if layout.train_side and record.kind == "perf" and number >= (self.total or MOST_NUMBER) - 1:
             self.ended = "finished"
         change.header = True
 
     def _store(self, merged: Merged, change: Change) -> None:
         number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
-        for name, value in merged.signals.items():
-            self.signals[name].set(number, value, flags)
-            change.signals.add(name)
+        if merged.signals:
+            for name, value in merged.signals.items():
+                self.signals[name].set(number, value, flags)
+            change.signals.update(merged.signals)
         if not self.keep_metrics:
             return
-        for name, value in merged.metrics.items():
-            series = self.metrics.get(name)
+        columns, kept = merged.layout.series or self._series_of(merged.layout), False
+        for series, value in zip(columns, merged.metrics.values(), strict=True):
             if series is None:
-                if len(self.metrics) >= self.most_metrics:
-                    self.metrics_left_out += 1
-                    continue
-                series = self.metrics[name] = Series(self.capacity)
-                series.attempt = self.attempt
-            series.set(number, value, flags)
-            change.metrics = True
+                self.metrics_left_out += 1
+            else:
+                series.set(number, value, flags)
+                kept = True
+        change.metrics |= kept
+
+    def _series_of(self, layout: Layout) -> list[Series | None]:
+        """Where the values of a line are kept; None for a metric beyond `most_metrics`."""
+        for name in layout.names:
+            if name not in self.metrics and len(self.metrics) < self.most_metrics:
+                self.metrics[name] = Series(self.capacity, self.attempt)
+        layout.series = [self.metrics.get(name) for name in layout.names]
+        return layout.series
 
     def _was_paused(self, record: Record) -> bool:
-        """Whether a pause was told of between the record before and this one."""
+        """Whether a pause was told of between the record before, which `pace` knows, and this one."""
         paused, self._paused = self._paused, False
         last = self.pace.last
         if not paused and self.pauses is not None and last is not None and record.time is not None:
@@ -255,7 +266,7 @@ class RunState:
         for series in (*self.signals.values(), *self.metrics.values()):
             series.mark(rollout.number, PAUSED)
 
-    def _judge(self, ready: list[tuple[Stage, Rollout]]) -> None:
+    def _judge(self, ready: Ready) -> None:
         for stage, rollout in ready:
             if stage is Stage.SAMPLED:
                 self.judge.sampled(rollout)
@@ -264,9 +275,9 @@ class RunState:
 
     # -- attempts, crashes, silence --------------------------------------------------------
 
-    def _restart(self, record: Record) -> None:
+    def _restart(self, record: Record, layout: Layout) -> None:
         self._judge(self._merger.restart())
-        at = self._merger.rollout_of(record)
+        at = self._merger.rollout_of(record, layout)
         if self._trouble is not None and self.ended != "crashed":
             self._crash()
         else:
@@ -285,20 +296,20 @@ class RunState:
         self.judge.restarted(at, record.time, evidence)
         self.judge.clear("crashed", at, record.time)
 
-    def _end_silence(self, record: Record) -> None:
+    def _end_silence(self, record: Record, layout: Layout) -> None:
         """A record came: text that looked like an error was none, a stall is over."""
         self._trouble = None
         if self.ended == "crashed":
             self.ended = ""
-            self.judge.clear("crashed", self._merger.rollout_of(record), record.time)
+            self.judge.clear("crashed", self._merger.rollout_of(record, layout), record.time)
         last = self.pace.last
         if record.time is not None and record.kind != "eval" and last is not None:
             # A clock that was put forward an hour (daylight saving) is no silence.
             silence = record.time - last
-            if silence > LEAST_GROWTH and abs(silence - 3600.0) >= 2 * (self.pace.usual or 0.0):
+            if silence > LEAST_STALL and abs(silence - 3600.0) >= 2 * (self.pace.usual or 0.0):
                 self._check_stalled(record.time)
         if self._stalled:
-            self._end_stall(self._merger.rollout_of(record), record.time)
+            self._end_stall(self._merger.rollout_of(record, layout), record.time)
 
     def _check_stalled(self, clock: float | None) -> None:
         last, usual = self.pace.last, self.pace.usual
@@ -378,10 +389,5 @@ class RunState:
 
 
 def _is_twin(record: Record, before: Record) -> bool:
-    """Whether a line is the one before it printed again, as Megatron does with every update."""
-    return (
-        record.number == before.number
-        and record.kind == before.kind
-        and record.source == before.source
-        and record.metrics == before.metrics
-    )
+    """Whether a line is the one of the same number before it printed again, as Megatron does with every update."""
+    return record.kind == before.kind and record.source == before.source and record.metrics == before.metrics

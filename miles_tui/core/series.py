@@ -1,6 +1,6 @@
 """Bounded series: the newest values of a metric, and what is known of all of them.
 
-Columns of `array` hold 17 bytes a value; objects would take 60 and make means ten times slower.
+Columns of `array` hold 16 to 19 bytes a value; objects would take 60 and make means ten times slower.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PAUSED = 2  # a pause touched this rollout: drawn hollow, not judged
 # What is cut off at once when a series is full, as a part of its capacity: trimming an eighth keeps
 # the columns contiguous (slices are plain copies) at a cost of one memmove every capacity/8 values.
 SLACK = 8
+_BEFORE_ALL = -(1 << 62)  # a rollout number below all
 
 
 @dataclass(slots=True, frozen=True)
@@ -106,16 +107,21 @@ class Series:
     Count, minimum, maximum and swing speak of all live values ever set, not only of those kept.
     """
 
-    __slots__ = ("_begin", "_extent", "_folded", "_most", "_old", "attempt", "attempts", "capacity", "flags", "x", "y")
+    __slots__ = (
+        "_attempts", "_begin", "_extent", "_flags", "_folded", "_most", "_newest", "_old",
+        "attempt", "capacity", "x", "y",
+    )  # fmt: skip
 
-    def __init__(self, capacity: int = 4096) -> None:
+    def __init__(self, capacity: int = 4096, attempt: int = 1) -> None:
         if capacity < 16:
             raise ValueError(f"capacity is {capacity}: a series keeps at least 16 values")
         self.capacity = capacity
         self._most = capacity + capacity // SLACK
-        self.x, self.y, self.flags, self.attempts = array("q"), array("d"), array("b"), array("h")
-        self.attempt = 1
+        self.x, self.y = array("q"), array("d")
+        self._flags, self._attempts = array("b"), array("h")  # as long as `x` only after `_fill`
+        self.attempt = attempt
         self._begin = 0  # where the current attempt begins in the columns
+        self._newest = _BEFORE_ALL  # the highest rollout of the current attempt
         self._old = Extent()  # of values that were trimmed
         self._extent = Extent()  # of those and the first `_folded` of the columns, never of the newest: it may change
         self._folded = 0
@@ -123,28 +129,53 @@ class Series:
     def __len__(self) -> int:
         return len(self.x)
 
+    @property
+    def flags(self) -> array[int]:
+        """The flags of each value."""
+        self._fill()
+        return self._flags
+
+    @property
+    def attempts(self) -> array[int]:
+        """The attempt of each value."""
+        self._fill()
+        return self._attempts
+
     def set(self, rollout: int, value: float, flags: int = 0) -> None:
         """Put the value of a rollout; O(1) for the newest, O(capacity) for a late change of an older one."""
-        x = self.x
-        if len(x) == self._begin or rollout > x[-1]:
-            x.append(rollout)
+        if rollout > self._newest:
+            self._newest = rollout
+            self.x.append(rollout)
             self.y.append(value)
-            self.flags.append(flags)
-            self.attempts.append(self.attempt)
-            if len(x) > self._most:
-                self._trim(len(x) - self.capacity)
-        elif rollout == x[-1]:
-            self.y[-1], self.flags[-1] = value, flags
+            if flags:
+                self.flags[-1] = flags
+            if len(self.x) > self._most:
+                self._trim(len(self.x) - self.capacity)
+        elif rollout == self._newest:
+            self.y[-1] = value
+            if flags or len(self._flags) == len(self.x):
+                self.flags[-1] = flags
         else:
             self._set_late(rollout, value, flags)
+
+    def _fill(self) -> None:
+        """Flags and attempts of the values since the last time: nearly always 0 and the current attempt.
+
+        To put them with each value would make `set` a third slower.
+        """
+        missing = len(self.x) - len(self._flags)
+        if missing:
+            self._flags.frombytes(bytes(missing))
+            self._attempts.extend(array("h", (self.attempt,)) * missing)
 
     def _set_late(self, rollout: int, value: float, flags: int) -> None:
         at = bisect_left(self.x, rollout, self._begin)
         if self.x[at] != rollout:
+            self._fill()
             self.x.insert(at, rollout)
             self.y.insert(at, value)
-            self.flags.insert(at, flags)
-            self.attempts.insert(at, self.attempt)
+            self._flags.insert(at, flags)
+            self._attempts.insert(at, self.attempt)
         else:
             self.y[at], self.flags[at] = value, flags
         if at < self._folded:
@@ -158,18 +189,21 @@ class Series:
 
     def restart(self, at: int) -> None:
         """A new attempt begins at rollout `at`: the earlier attempts' values from there on are dead."""
+        flags = self.flags
         self.attempt += 1
         self._begin = len(self.x)
+        self._newest = _BEFORE_ALL
         for i, rollout in enumerate(self.x):
             if rollout >= at:
-                self.flags[i] |= DEAD
+                flags[i] |= DEAD
         self._recount()
 
     def forget_from(self, rollout: int) -> None:
         """Drop this attempt's values from a rollout on: their number proved to be wrong."""
         at = bisect_left(self.x, rollout, self._begin)
-        for column in (self.x, self.y, self.flags, self.attempts):
+        for column in (self.flags, self.attempts, self.x, self.y):
             del column[at:]
+        self._newest = self.x[-1] if len(self.x) > self._begin else _BEFORE_ALL
         self._recount()
 
     @property
@@ -191,9 +225,10 @@ class Series:
 
     def newest(self) -> Iterator[Point]:
         """Live values, newest first."""
+        flags, attempts = self.flags, self.attempts
         for i in range(len(self.x) - 1, -1, -1):
-            if not self.flags[i] & DEAD:
-                yield Point(self.x[i], self.y[i], self.flags[i], self.attempts[i])
+            if not flags[i] & DEAD:
+                yield Point(self.x[i], self.y[i], flags[i], attempts[i])
 
     def points(self, count: int | None = None) -> list[Point]:
         """The newest `count` values (all that are kept without it), oldest first, dead ones among them."""
@@ -247,7 +282,7 @@ class Series:
     def _trim(self, count: int) -> None:
         self._fold(count)
         self._old.add_all(self._live(0, count))
-        for column in (self.x, self.y, self.flags, self.attempts):
+        for column in (self.flags, self.attempts, self.x, self.y):
             del column[:count]
         self._begin = max(0, self._begin - count)
         self._folded -= count

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from miles_tui.core.attempts import Attempts, Place
-from miles_tui.core.merge import is_train_side
+from miles_tui.core.layout import is_train_side
 from miles_tui.core.records import Fact, FactKind, Record, Source
 
 
@@ -15,7 +15,7 @@ def places(*items: Record | Fact) -> list[str]:
         if isinstance(item, Fact):
             attempts.note(item)
         else:
-            out.append(attempts.place(item, is_train_side(item)).name)
+            out.append(attempts.place(item, is_train_side(item.kind, item.metrics)).name)
     return out
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from miles_tui.core.merge import MOST_OPEN, Merged, Merger, is_train_side
+from miles_tui.core.layout import is_train_side
+from miles_tui.core.merge import MOST_OPEN, Merged, Merger
 from miles_tui.core.records import Record, Source
 from miles_tui.core.rollouts import Stage
 
@@ -28,7 +29,7 @@ def trained(n: int) -> Record:
 
 
 def take(merger: Merger, record: Record) -> Merged:
-    return merger.take(record, is_train_side(record))
+    return merger.take(record, merger.layouts.of(record.kind, record.metrics))
 
 
 def stages(merger: Merger, *records: Record) -> list[tuple[str, int]]:
@@ -143,9 +144,9 @@ def test_open_rollouts_are_bounded() -> None:
 
 
 def test_the_side_of_a_perf_line_is_told_by_its_keys() -> None:
-    assert not is_train_side(sampled(0))
-    assert is_train_side(trained(0))
-    assert is_train_side(Record("perf", 0, {"alpha/perf/train_time": 1.0}))
+    assert not is_train_side("perf", sampled(0).metrics)
+    assert is_train_side("perf", trained(0).metrics)
+    assert is_train_side("perf", ("alpha/perf/train_time",))
 
 
 def test_stage_order_is_sampled_then_trained() -> None:
