@@ -42,37 +42,56 @@ _JSON_OF = {b"nan": b"NaN", b"inf": b"Infinity"}
 
 
 def fast_metrics(body: bytes | bytearray) -> Metrics | None:
-    """The metrics of a whole dict (from its `{` to its `}`), or None where only the tokenizer can tell.
+    """The metrics of a whole dict (from its `{` to its `}`), or None where only the tokenizer can tell."""
+    found = printed_metrics(body)
+    return None if found is None else found[0]
+
+
+def printed_metrics(body: bytes | bytearray) -> tuple[Metrics, bytes] | None:
+    """As `fast_metrics`, with the JSON text that they were read from as they are; b"" where it says more or less.
 
     Quotes are replaced and a JSON parser in C does the rest: 0.1 µs a key, a regular expression
-    over pairs takes six times that, `ast.literal_eval` forty times.
+    over pairs takes six times that, `ast.literal_eval` forty times. Bytes are looked for as numbers: one that
+    is not there takes 20 ns then, and 150 as a `bytes`.
     """
-    if b'"' in body or b"\\" in body:
-        if b"'" in body or b"\\" in body:
-            return None
-        ready = body
-    else:
+    if 0x5C in body:
+        return None
+    if 0x22 not in body:
         ready = body.replace(b"'", b'"')
+    elif 0x27 in body:
+        return None
+    else:
+        ready = body
     try:
         found = from_json(ready)
     except ValueError:
-        if ready is body or (simple := _ODD.sub(_as_json, body)) == body:
-            return None
-        try:
-            found = from_json(simple.replace(b"'", b'"'))
-        except ValueError:
-            return None
+        return None if ready is body else _odd_metrics(body)
     if type(found) is not dict:
         return None
     try:
         # Both run in C: no loop in Python over the keys of an ordinary line.
         if _NUMERIC.issuperset(map(type, found.values())):
             sum(found.values(), 0.0)
-            return found
+            return found, bytes(ready)
     except OverflowError:
         pass  # an int beyond all floats: `_flatten` knows what to do
+    return _flat(found)
+
+
+def _odd_metrics(body: bytes | bytearray) -> tuple[Metrics, bytes] | None:
+    simple = _ODD.sub(_as_json, body)
+    if simple == body:
+        return None
+    try:
+        found = from_json(simple.replace(b"'", b'"'))
+    except ValueError:
+        return None
+    return _flat(found) if type(found) is dict else None
+
+
+def _flat(found: dict[str, object]) -> tuple[Metrics, bytes] | None:
     metrics: Metrics = {}
-    return metrics if _flatten(found, "", metrics, 0) else None
+    return (metrics, b"") if _flatten(found, "", metrics, 0) else None
 
 
 def _as_json(match: re.Match[bytes]) -> bytes:

@@ -121,14 +121,15 @@ class _Table:
 class Searcher:
     """Looks for facts in pieces of one log's text, given in order; a traceback or table may go on in the next piece.
 
+    `open`: it wants to be told of the next `record`; without a search since the last one it has nothing to end.
     `launching` is True before the first record and after a launch line, until a record. `bracketed` is set by the
     reader once a record has a logger's own stamp: from then on other stamps are no clock.
     """
 
-    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching")
+    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching", "open")
 
     def __init__(self) -> None:
-        self.launching = True
+        self.launching = self.open = True
         self.bracketed = False
         self._launched = 0  # bytes of launch text that were searched
         self._traceback: _Traceback | None = None
@@ -141,6 +142,7 @@ class Searcher:
         commands in it count only once a start is known, so that it does not matter in which pieces text comes.
         """
         was = self.launching
+        self.open = True
         closely = not passing or (was and self._launched < LAUNCH_BYTES)
         earlier: list[Found] = []
         found: list[Found] = []
@@ -166,7 +168,7 @@ class Searcher:
 
     def record(self) -> list[Fact]:
         """A record follows: the launch is over, and what was open in the text before it."""
-        self.launching = False
+        self.launching = self.open = False
         self._traceback = None
         return [] if self._table is None else self._closed()
 

@@ -2,7 +2,7 @@
 
 A metric line is `<kind> <number>: {dict}`. Anything may stand before it and after it, so what counts
 is the grammar right before the kind (a logger's ` - `, a bracket, a colon, a blank, the line's start;
-never an open quote) and the kind itself. Two ways lead to a record and agree: `fast_record` for a line
+never an open quote) and the kind itself. Two ways lead to a record and agree: `core.usual` for a line
 as Miles prints it, `records_in` for everything else.
 """
 
@@ -10,20 +10,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from pydantic_core import from_json
 
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.lines import Buffer, clean
 from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
-from miles_tui.core.records import NOBODY, Record, Source
-
-KINDS = frozenset({"step", "rollout", "perf", "eval", "multi_turn", "passrate"})
-# Numbered things that print dicts and are no metrics: `Ports for engine 3: {...}`, `pid 15277: {...}`.
-_NO_KINDS = frozenset(
-    {"pid", "rank", "engine", "gpu", "node", "worker", "device", "port", "ports", "id", "line", "job"}
-)
+from miles_tui.core.records import Record
+from miles_tui.core.usual import counts
 
 # One colour sequence, real or spelled, between the parts of `<kind> <number>: {`; it ends with `m`.
 _SEQ = rb"(?:(?:\x1b|\^\[|\\u001b|\\x1b|\\033|\\e)?\[[0-9;:]*m)"
@@ -49,14 +43,6 @@ _NUMBERED_PAIR = re.compile(rb":(?<=[0-9m]:)(?= ?[{\x1b^\\\[])" + _FEW + rb" ?" 
 _HOPS = 64
 _DENSE = _HOPS * 160
 BACK = 200  # bytes before a brace that can hold kind, number and colours
-
-# A line's head as Miles prints it, or bare: Ray's prefix (or none), the stamp to the minute, seconds,
-# milliseconds, the logger's file (or none of these), kind and number. Few groups: each costs 30 ns a line.
-_PLAIN_HEAD = re.compile(
-    rb"(?:\x1b\[[0-9;]*m)*(?:(\([\w./]* ?pid=[0-9]+(?:, ip=[^()\s,]+)?\))(?:\x1b\[[0-9;]*m)* )?"
-    rb"(?:\[(\d{4}-\d\d-\d\d \d\d:\d\d):([0-5]\d|60)(?:[.,](\d{3}))?(?: [\w.-]*)?\] ([\w.-]+\.py):[0-9]+ - )?"
-    rb"([a-z][\w-]*) ([0-9]{1,15}): "
-)
 
 _HEAD = re.compile(r"(?<![\w-])([A-Za-z][\w-]{0,63}) +(\d{1,15}): ?(\{)\s?(?=['\"])", re.ASCII)
 _QUOTES = re.compile(r"\\.|[\"']")
@@ -116,48 +102,6 @@ def is_candidate(data: Buffer, start: int, brace: int, end: int) -> bool:
     return _NUMBERED_BRACE_BACK.search(back, max(0, len(back) - 64)) is not None and _KIND_BACK.search(back) is not None
 
 
-def fast_record(data: Buffer, start: int, brace: int, end: int) -> Record | None:
-    """The record of a line as Miles prints it, whole in `data[start:end]`; None where only `records_in` can tell."""
-    head = _PLAIN_HEAD.fullmatch(data, start, brace)
-    if head is None or data[end - 1] != 0x7D:
-        return None
-    body = data[brace:end]
-    # What the other way would clean out of keys is left to it.
-    if not body.isascii() or b"[0m" in body or b"\x7f" in body:
-        return None
-    metrics = fast_metrics(body)
-    if not metrics:
-        return None
-    ray, minute, second, milli, logger, kind, number = head.groups()
-    name = _word(kind)
-    if name not in KINDS and not _counts(name, metrics, strong=logger is not None):
-        return None
-    source = NOBODY if ray is None else _ray(ray)
-    if logger is None:
-        return Record(name, int(number), metrics, source=source)
-    time = _minute(minute)
-    if time is not None:
-        time += int(second)
-        if milli is not None:
-            time += int(milli) / 1000
-    return Record(name, int(number), metrics, time, source, _word(logger))
-
-
-@lru_cache(maxsize=4096)
-def _word(word: bytes) -> str:
-    return word.decode()
-
-
-@lru_cache(maxsize=256)
-def _minute(minute: bytes) -> float | None:
-    return time_of(minute.decode() + ":00")
-
-
-@lru_cache(maxsize=1024)
-def _ray(prefix: bytes) -> Source:
-    return source_of(prefix.decode("utf-8", "replace"))
-
-
 def records_in(line: bytes | bytearray) -> Parsed:
     """Every metric record of one line, whatever stands around it."""
     text, time = clean(line), None
@@ -182,7 +126,7 @@ def records_in(line: bytes | bytearray) -> Parsed:
             begin = fresh.start() if fresh else len(text)
         else:
             metrics, end = found
-            if _counts(head[1], metrics, strong=strong) and (strong or _ends_well(text, end)):
+            if counts(head[1], metrics, strong=strong) and (strong or _ends_well(text, end)):
                 parsed.records.append(_record(head, metrics, text[begin : head.start()], time))
             begin = end
         at = max(at, begin)
@@ -201,22 +145,6 @@ def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | Torn:
     if end and text.find("{", brace + 1, end) < 0 and (metrics := fast_metrics(text[brace:end].encode())) is not None:
         return metrics, end
     return careful_metrics(text, brace)
-
-
-def _counts(kind: str, metrics: Metrics, strong: bool) -> bool:
-    """Whether the numbers under this kind are metrics.
-
-    The trainers' own kinds and any `<role>-step` count. Another word counts if it is the name space
-    of its keys (`<kind>/...`), or if a logger's prefix stands right before it and its keys have one.
-    """
-    if not metrics:
-        return False
-    if kind in KINDS or kind.endswith(("-step", "_step")):
-        return True
-    if kind.lower() in _NO_KINDS:
-        return False
-    space = f"{kind}/"
-    return any(k.startswith(space) for k in metrics) or (strong and any("/" in k[1:] for k in metrics))
 
 
 def _stands_well(text: str, begin: int, at: int) -> bool | None:

@@ -25,9 +25,10 @@ import re
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
-from miles_tui.core.parse import fast_record, is_candidate, next_numbered, records_in
+from miles_tui.core.parse import is_candidate, next_numbered, records_in
 from miles_tui.core.prefix import source_of
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.usual import Usual
 
 GAP = 1 << 20
 _MOST_PRODUCERS = 4096
@@ -50,6 +51,7 @@ class Reader:
         self._torn: Torn | None = None
         self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
         self._searcher = Searcher()
+        self._usual = Usual()
         # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer
         # for good: to grow and free one with every record costs more than all the copying.
         self._gap = bytearray(GAP)
@@ -104,7 +106,19 @@ class Reader:
                 continue
             if 0 <= part < at:
                 part = next_part(self._form, data, at, end)
-            brace = next_numbered(data, at, at, end if part < 0 else part)
+            brace = data.find(b"{", at, end if part < 0 else part)
+            if brace >= 0 and data[brace - 2 : brace] == b": ":
+                begin = data.rfind(b"\n", at, brace) + 1 or at
+                stop = data.find(b"\n", brace, end)
+                if stop < 0:
+                    stop = end
+                record = self._usual.record(data, begin, stop) if stop - begin <= self._lines.max_line else None
+                if record is not None:
+                    since = self._emit(record, data, since, begin, stop, items)
+                    at = stop + 1
+                    continue
+            if brace >= 0:
+                brace = next_numbered(data, at, brace, end if part < 0 else part)
             if brace >= 0:
                 begin, stop = line_start(data, at, brace), line_end(data, brace, end)
                 since = self._line(data, begin, brace, stop, since, items)
@@ -149,7 +163,7 @@ class Reader:
         length = stop - start
         if length > self._lines.max_line and len(data[start:stop].lstrip(b"\0")) > self._lines.max_line:
             return since
-        record = fast_record(data, start, brace, stop)
+        record = self._usual.record(data, start, stop)
         if record is not None:
             return self._emit(record, data, since, start, stop, items)
         while not is_candidate(data, start, brace, stop):
@@ -186,8 +200,9 @@ class Reader:
         starting = self._is_new_start(record) or (not record.source.pid and self._is_marked(data, since, start))
         if starting or searcher.launching:
             items += self._search(data[since:start], starting=starting)
-        items += searcher.record()
-        if record.time is not None and not searcher.bracketed:
+        if searcher.open:
+            items += searcher.record()
+        if not searcher.bracketed and record.time is not None:
             searcher.bracketed = _BRACKET_STAMP.search(data, start, stop) is not None
         items.append(record)
         self._held = self._seen = 0

@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from miles_tui.core.dicts import BAD, TORN, careful_metrics, fast_metrics
-from miles_tui.core.parse import fast_record, next_numbered, records_in
+from miles_tui.core.parse import next_numbered, records_in
 from miles_tui.core.prefix import time_of
 from miles_tui.core.records import Record
+from miles_tui.core.usual import Usual
 
 D = "{'train/loss': 0.5, 'train/grad_norm': 12.75, 'train/step': 3}"
 RAY = "\x1b[36m(MegatronTrainRayActor pid=2, ip=192.0.2.4)\x1b[0m "
@@ -246,10 +247,28 @@ LINE_PARTS = st.sampled_from(
 @given(st.lists(LINE_PARTS, max_size=8).map("".join))
 def test_the_fast_way_and_the_other_agree(text: str) -> None:
     data = text.encode()
-    for brace in (i for i, byte in enumerate(data) if byte == 0x7B):
-        record = fast_record(data, 0, brace, len(data))
-        if record is not None:
-            assert repr(records_in(data).records) == repr([record])
+    record = Usual().record(data, 0, len(data))
+    if record is not None:
+        assert repr(records_in(data).records) == repr([record])
+
+
+def test_a_dict_that_comes_twice_is_one() -> None:
+    usual = Usual()
+    lines = [f"{RAY}{LOG}step {n}: {found}".encode() for n, found in ((1, D), (2, D), (3, "{'train/loss': 0.25}"))]
+    records = [usual.record(line, 0, len(line)) for line in lines]
+    assert [r.number for r in records if r] == [1, 2, 3]
+    one, two, three = (r.metrics for r in records if r)
+    assert one is two
+    assert (one["train/loss"], three["train/loss"]) == (0.5, 0.25)
+
+
+@pytest.mark.parametrize("text", ["0.5", "-0", "1E5", "1e400", "nan", "9" * 30, "9" * 400, "None", "1, 'a': 2", "[1]"])
+def test_what_is_printed_as_json_says_the_same(text: str) -> None:
+    """Where the JSON text is given on, it is JSON but for the words of what is not finite, and holds the metrics."""
+    line = f"step 3: {{'b': 1, 'a': {text}}}".encode()
+    record = Usual().record(line, 0, len(line))
+    if record is not None and record.printed:
+        assert repr(json.loads(record.printed)) == repr(record.metrics)
 
 
 def test_a_record_is_hashable_by_its_source() -> None:
@@ -281,7 +300,7 @@ def test_a_time_is_a_date_that_can_be_printed(stamp: str, seconds: float | None)
     line = f"[{stamp} a] model.py:1 - step 3: {D}".encode()
     (record,) = records_in(line).records
     assert record.time == seconds
-    fast = fast_record(line, 0, line.index(b"{"), len(line))
+    fast = Usual().record(line, 0, len(line))
     assert fast is None or fast.time == seconds
 
 
