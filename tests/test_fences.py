@@ -43,11 +43,11 @@ def headless_modules(*argv: str) -> set[str]:
     return set(done.stderr.split())
 
 
-# What a quick command does without, and what it costs to import: models 75 ms (their core alone parses the dicts), a
+# What a quick command does without, and what it costs to import: models 75 ms, the schema types of their core 16, a
 # screen 140, the others 1 to 5 each.
 HEAVY = {
     "pydantic", "textual", "rich", "plotext", "asyncio", "watchfiles", "importlib.metadata", "statistics", "difflib",
-    "shutil", "tomllib", "subprocess", "logging",
+    "shutil", "tomllib", "subprocess", "logging", "pydantic_core.core_schema",
 }  # fmt: skip
 
 

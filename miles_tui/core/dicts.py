@@ -14,7 +14,7 @@ import re
 from enum import Enum
 from typing import Final
 
-from pydantic_core import from_json
+from miles_tui.core.fastjson import from_json
 
 Metrics = dict[str, float | int]
 

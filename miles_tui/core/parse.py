@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pydantic_core import from_json
-
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
+from miles_tui.core.fastjson import from_json
 from miles_tui.core.lines import Buffer, clean
 from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
 from miles_tui.core.records import Record
