@@ -209,9 +209,10 @@ def _cell(column: Column, frame: Frame) -> Run:
         return "spark.dead", glyphs.steps[frame.level(column.value, len(glyphs.steps))]
     if column.mark == "paused":
         return "spark.paused", glyphs.paused
-    for value, sign in ((column.high, glyphs.above), (column.low, glyphs.below)):
-        if not frame.near[0] <= value <= frame.near[1]:
-            return "spark.out" if _outside(value, frame.edges) else "spark.step", sign
+    if column.high > frame.near[1]:
+        return "spark.out" if _outside(column.high, frame.edges) else "spark.step", glyphs.above
+    if column.low < frame.near[0]:
+        return "spark.out" if _outside(column.low, frame.edges) else "spark.step", glyphs.below
     level, side = _height(column.value, frame)
     out = bool(_outside(column.value, frame.edges))
     if side:
