@@ -128,7 +128,7 @@ def setup_of(a: argparse.Namespace) -> Setup:
     """What the options and the settings ask of the screen together; options win.
 
     Wrong settings are a note on the screen and the defaults. Raises BadSetting for an option that is wrong.
-    The settings are read only where there is a file: pydantic costs 40 ms at start.
+    The settings are read only where there is a file: pydantic costs 75 ms at start.
     """
     from miles_tui.ui.setup import Setup
 

@@ -15,14 +15,19 @@ class Looks:
         self.failed: list[str] = []
 
     def first(self, name: str | None, usual: str) -> Theme:
-        """The theme to open with. One that is asked for and wrong or unknown is one message, and the usual one."""
-        if name is None and not (themes_dir() / f"{usual}.toml").exists():
-            return load_theme(bundled_themes() / f"{usual}.toml")
+        """The theme to open with. One that is asked for and wrong or unknown is one message, and the usual one.
+
+        A bundled one is read alone and fast, where the person has none of that name.
+        """
+        wanted = name or usual
+        bundled = {path.stem: path for path in bundled_themes().glob("*.toml")}
+        if wanted in bundled and not (themes_dir() / f"{wanted}.toml").exists():
+            return load_theme(bundled[wanted])
         themes = self.all()
         if name is not None and name not in themes:
             known = ", ".join(themes)
             self.failed.append(f"there is no theme {name}: there are {known}")
-        return themes.get(name or usual) or load_theme(bundled_themes() / f"{usual}.toml")
+        return themes.get(wanted) or load_theme(bundled[usual])
 
     def all(self) -> dict[str, Theme]:
         """All themes by name."""

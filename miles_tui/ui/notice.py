@@ -49,7 +49,7 @@ class News:
 
 
 def as_json(alert: Alert) -> str:
-    """One line: the shape of `miles_tui.report.AlertReport`, made without pydantic (40 ms of a live screen)."""
+    """One line: the shape of `miles_tui.report.AlertReport`."""
     fields = {
         "condition": alert.condition,
         "raised_step": alert.raised_step,

@@ -3,7 +3,7 @@
     a name in `ROLES` -> `Theme.style(name)` -> a Rich style        (rows, sparklines, charts)
                       -> `Theme.textual()`   -> a Textual theme     (CSS: `$critical-ink`, `$dim-ink`, ...)
 
-A file is checked by a pydantic model (`ui.theme_file`), which imports in 42 ms; the bundled theme that the
+A file is checked by a pydantic model (`ui.theme_file`), which imports in 90 ms; a bundled theme that the
 screen opens with is read without it (`load_theme`), as the tests have checked every bundled file.
 """
 
@@ -200,7 +200,7 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
 
     A missing folder is an empty one. A file that fails costs itself only: what was loaded under its name stays.
     """
-    from miles_tui.ui.theme_file import check  # pydantic: 42 ms
+    from miles_tui.ui.theme_file import check  # pydantic: 90 ms
 
     loaded = Loaded()
     for folder in folders:
