@@ -6,6 +6,7 @@ mark none. Times of a log are seconds of its own wall clock (`Record.time`), so 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -17,6 +18,8 @@ __all__ = [
 ]  # fmt: skip
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+_NUMBER = re.compile(r"[+-]?\d[\d.,:]*(?:[eE][+-]?)?$")  # a number at the end of a text, as far as it goes
+_ON = re.compile(r"[.,:eE+-]{0,2}\d")  # how it would go on
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -50,11 +53,20 @@ def cut(text: str, width: int) -> str:
 
 
 def fit_text(text: str, width: int, ellipsis: str = "…") -> str:
-    """`text` in at most `width` cells; what is left out is said by `ellipsis` (use `"..."` without UTF-8)."""
+    """`text` in at most `width` cells; what is left out is said by `ellipsis` (use `"..."` without UTF-8).
+
+    A number is left out as a whole: half of one is another number.
+    """
     if cells(text) <= width:
         return text
     room = width - cells(ellipsis)
-    return cut(text, room).rstrip() + ellipsis if room > 0 else cut(text, max(width, 0))
+    return _without_half(text, cut(text, room)).rstrip() + ellipsis if room > 0 else cut(text, max(width, 0))
+
+
+def _without_half(text: str, head: str) -> str:
+    """`head`, a beginning of `text`, without the number at its end that goes on behind it."""
+    half = _NUMBER.search(head)
+    return head[: half.start()] if half is not None and _ON.match(text, len(head)) else head
 
 
 def fit_path(path: str, width: int, ellipsis: str = "…") -> str:

@@ -125,3 +125,19 @@ def test_an_age_changes_once_a_minute_at_most() -> None:
     assert ago(90_000) == "1 d 1 h ago"
     for minute in (*range(1, 70), 125, 1439, 1440, 3000):
         assert len({ago(60 * minute + second) for second in (0, 13.7, 31, 59.9)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("value 0.0150 more", 10, "value…"),
+        ("value 0.0150 more", 13, "value 0.0150…"),
+        ("loss 1.58e-8 so", 11, "loss…"),
+        ("at 17:59:45 x", 8, "at…"),
+        ("level -0.015 and", 9, "level…"),
+        ("level 5. and so on", 10, "level 5.…"),
+        ("pass@128", 7, "pass@…"),
+    ],
+)
+def test_half_a_number_is_never_shown(text: str, width: int, shown: str) -> None:
+    assert fit_text(text, width) == shown

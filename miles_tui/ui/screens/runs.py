@@ -8,9 +8,11 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
+from miles_tui.ui.heading import sentence
 from miles_tui.ui.runs import run_columns, run_line, severity_of, title_line
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
+from miles_tui.ui.views import HeaderView
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
@@ -97,6 +99,10 @@ class RunsScreen(SubScreen, inherit_bindings=False):
 
     def _frame(self) -> None:
         width = self.size.width
+        if self.too_small:
+            need = sentence(HeaderView(), width, self.size.height)[1:]
+            self.query_one("#head", Lines).show([packed(self._summary(), width, gap="  "), *need])
+            return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         self.query_one("#head", Lines).show([edge + packed(self._summary(), width - 2 * margin)])

@@ -11,7 +11,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
-from miles_tui.ui.heading import Surroundings, heading
+from miles_tui.ui.heading import Surroundings, heading, sentence
+from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.views import header_view
@@ -55,7 +56,13 @@ class SubScreen(Screen[None]):
         yield self.body()
         yield Lines(id="keys")
 
+    @property
+    def too_small(self) -> bool:
+        """Whether a plain sentence is all that fits."""
+        return self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
+
     def on_resize(self, event: events.Resize) -> None:
+        self.query_one("#head").styles.height = event.size.height if self.too_small else 1  # the rest is below then
         self.query_one("#title").styles.margin = (0, 0, 1 if event.size.height >= 16 else 0, 0)
         self._frame()
         self.fill()
@@ -90,6 +97,9 @@ class SubScreen(Screen[None]):
 
     def _frame(self) -> None:
         width = self.size.width
+        if self.too_small:
+            self.query_one("#head", Lines).show(sentence(header_view(self.session.run), width, self.size.height))
+            return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         around = Surroundings(self.session.name)

@@ -108,6 +108,7 @@ class AlertPane(Lines, can_focus=True):
         calm = [[*edge, ("text", "  " if title else ""), *line] for line in self._calm]
         if not self._alerts or len(lines) + 1 + len(calm) <= room:
             lines = [*lines, *([[]] if lines else []), *calm]
+            inside |= set(range(len(lines) - len(calm), len(lines) - 1))
         if follow:
             self._top = min(max(self._top, end - room), begin)
         self._top = max(0, min(self._top, len(lines) - room))
