@@ -30,7 +30,7 @@ def status_line(run: RunState) -> str:
     if firing:
         shape = "▲" if firing[0].severity is Severity.CRITICAL else "△"
         return f"{shape}{len(firing)} {firing[0].condition} · {at(run)}"
-    shape = {"healthy": "●", "finished": "■", "waiting": "○"}.get(run.verdict(), "◐")
+    shape = {"healthy": "●", "finished": "✓", "watching": "◐"}.get(run.verdict(), "○")
     return f"{shape} {run.verdict()} · {at(run)}"
 
 

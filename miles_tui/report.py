@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.conditions.base import State
 from miles_tui.core.judge import Judge
 from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
+from miles_tui.core.standing import standing
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
 from miles_tui.ingest.logs import Log, age_seconds, why_empty
@@ -43,7 +43,7 @@ class SignalReport:
     max: Number
     swing: Number  # the largest change from one rollout to the next
     count: int  # rollouts with a value
-    state: str  # learning, ok, pending, firing, recovering, missing or constant
+    state: str  # learning, ok, pending, firing, recovering, missing or not judged (by no condition)
 
 
 @dataclass(slots=True)
@@ -172,23 +172,12 @@ def _signal(run: RunState, signal: Signal) -> SignalReport:
         max=_number(extent.high if finite else None),
         swing=_number(extent.swing if extent.count > 1 else None),
         count=extent.count,
-        state=signal_state(run, signal.name),
+        state=standing(run, signal.name)[0],
     )
 
 
 def _number(value: float | None) -> Number:
     return None if value is None else plain_number(value)
-
-
-ORDER = (State.FIRING, State.RECOVERING, State.PENDING, State.LEARNING)
-
-
-def signal_state(run: RunState, name: str) -> str:
-    """The state of a signal: the most serious word of the conditions that read it."""
-    if run.signals[name].last is None:
-        return "missing"
-    said = {reading.state for reading in run.judge.readings_of(name)}
-    return next((state.value for state in ORDER if state in said), State.OK.value)
 
 
 def _alert(alert: Alert) -> AlertReport:
@@ -209,6 +198,8 @@ def _alert(alert: Alert) -> AlertReport:
 def _alert_lines(alert: AlertReport) -> list[str]:
     mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "△", "notice": "i"}[alert.severity]
     since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
+    if alert.state == "recovering":
+        since = f"recovering, {since}"
     if alert.state == "resolved" and alert.resolved_step is not None:
         since = f"rollout {alert.raised_step} to {alert.resolved_step}, resolved"
     lines = [f"  {mark} {alert.condition} ({alert.severity}), {since}", f"      {alert.evidence}"]
@@ -221,4 +212,4 @@ def _cell(value: Number) -> str:
     return "–" if value is None else (value if isinstance(value, str) else number(value))
 
 
-__all__ = ["Report", "judge_log", "report_of", "signal_state"]
+__all__ = ["Report", "judge_log", "report_of"]

@@ -10,11 +10,12 @@ from miles_tui.core.rollouts import Rollout
 from miles_tui.core.signals import SIGNALS
 
 RANGE_FROM = 10  # rollouts that a run's own range is made from
+OWN = f"first {RANGE_FROM}"
 
 
 @dataclass(slots=True, frozen=True)
 class Range:
-    """What is normal for a signal, and who says so: a profile's name, or "this run"."""
+    """What is normal for a signal, and who says so: a profile's name, or `OWN`, the run's own first rollouts."""
 
     low: float
     high: float
@@ -58,4 +59,4 @@ class OwnRanges:
                 firsts = self._firsts[name]
                 firsts.append(value)
                 done = len(firsts) >= RANGE_FROM
-                known[name] = Range(min(firsts), max(firsts), "this run") if done else Learning(len(firsts), RANGE_FROM)
+                known[name] = Range(min(firsts), max(firsts), OWN) if done else Learning(len(firsts), RANGE_FROM)

@@ -24,7 +24,7 @@ def calm_lines(session: Session, width: int) -> list[Spans]:
     warning = [profile.warning] if profile is not None and profile.warning else []
     lines: list[Spans] = [] if any(alert.open for alert in run.alerts) else [[("dim", "no alert")]]
     for label, names in (
-        ("watching: ", pending),
+        ("pending: ", pending),
         ("still learning: ", learning),
         ("switched off: ", off),
         ("profile of another setup: ", differences),

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from miles_tui.core.glossary import Meaning
 from miles_tui.core.numbers import fit, number, signed
+from miles_tui.core.signals import BY_NAME
 from miles_tui.core.text import cells, fit_text, middle, pad
 from miles_tui.ui.layout import Columns
 from miles_tui.ui.spans import Part, Spans, packed
-from miles_tui.ui.views import RowView, harmless
+from miles_tui.ui.views import NOT_JUDGED, RowView, harmless
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 
@@ -97,6 +98,8 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
         parts.append(Part(2, [("watch", view.note)]))
     if view.low is not None:
         parts.append(Part(5, [("dim", f"range {range_text(view, 60)}")]))  # the row has it, if shorter
+    if view.light is NOT_JUDGED and view.name in BY_NAME:
+        parts.append(Part(2, [("dim", "not judged: no condition reads it")], [("dim", "not judged")]))
     return [("text", " " * margin), *packed(parts, width - 2 * margin, gap=" · ")]
 
 
@@ -107,4 +110,4 @@ def common_owner(views: Sequence[RowView]) -> str:
 
 
 def _value_style(view: RowView) -> str:
-    return view.light.style if view.light.letter == "A" else "bright"
+    return view.light.style if view.light.style in ("critical", "warning") else "bright"

@@ -12,13 +12,14 @@ from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.columns import Axis, Span, joined
-from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.conditions.base import Severity
 from miles_tui.core.glossary import Meaning, meaning_of
 from miles_tui.core.plain import mask, plain
-from miles_tui.core.ranges import Learning, Range
+from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
+from miles_tui.core.standing import SEVERITIES, standing
 from miles_tui.core.trend import trend
 
 KEPT = 64  # newest rollouts that the trend and the change look at
@@ -27,10 +28,7 @@ CHANGE_OVER = 10  # rollouts
 TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
 
 # A range of the run's own first rollouts is no norm for what is to move as the model learns.
-OWN = "this run"
 FLAT = frozenset({"gap", "KL to the engine", "clip fraction"})
-
-SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
 
 @dataclass(slots=True, frozen=True)
@@ -43,19 +41,20 @@ class Light:
 
 
 LIGHTS: dict[str, Light] = {
-    "critical": Light("A", "alert", "critical"),
-    "warning": Light("A", "alert", "warning"),
-    "notice": Light("i", "notice", "notice"),
+    "critical": Light("▲", "firing, critical", "critical"),
+    "warning": Light("△", "firing, a warning", "warning"),
+    "notice": Light("i", "firing, a notice", "notice"),
     "recovering": Light("r", "recovering", "watch"),
-    "pending": Light("w", "watching", "watch"),
+    "pending": Light("p", "pending", "watch"),
     "learning": Light("l", "learning", "learn"),
-    "missing": Light("-", "no data", "dim"),
+    "missing": Light("-", "missing", "dim"),
     "ok": Light("·", "ok", "ok"),
+    "not judged": Light(" ", "not judged", "dim"),
 }
 
 NO_VALUES = Tail.of(())
 
-UNJUDGED = Light(" ", "", "dim")  # a metric that no condition reads
+NOT_JUDGED = LIGHTS["not judged"]  # no condition reads it
 TELLS_NOTHING = "not informative: 0 all along"
 
 # The verdict by shape and style; the word is the run's own.
@@ -212,7 +211,7 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         owner=bounds.owner if bounds else "",
         learning=(known.have, known.need) if isinstance(known, Learning) else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
-        light=light_of(run, name, series) if signal else UNJUDGED,
+        light=light_of(run, name) if signal else NOT_JUDGED,
         note=TELLS_NOTHING if not signal and tells_nothing(series, meaning) else "",
     )
 
@@ -245,21 +244,10 @@ def means_of(points: list[Point], window: int) -> list[tuple[int, float]]:
     return out
 
 
-def light_of(run: RunState, name: str, series: Series) -> Light:
-    """The most serious word that any condition has on a signal."""
-    open_ = [a for a in run.alerts if a.state is not AlertState.RESOLVED and name in a.signals]
-    firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
-    for severity in SEVERITIES:
-        if severity in firing:
-            return LIGHTS[severity.value]
-    if series.last is None:
-        return LIGHTS["missing"]
-    if open_:
-        return LIGHTS["recovering"]
-    said = {reading.state for reading in run.judge.readings_of(name)}
-    if State.PENDING in said:
-        return LIGHTS["pending"]
-    return LIGHTS["learning" if isinstance(run.judge.ranges.get(name), Learning) else "ok"]
+def light_of(run: RunState, name: str) -> Light:
+    """The state of a signal."""
+    word, severity = standing(run, name)
+    return LIGHTS[severity or word]
 
 
 @lru_cache(maxsize=1024)

@@ -46,7 +46,7 @@ def test_the_runs_own_range_is_of_its_first_rollouts() -> None:
     rollouts = run(30, 1, change=after(12, scaled("gap", 5)))
     known = judged(rollouts).ranges["gap"]
     first = [r.values["gap"] for r in rollouts[:RANGE_FROM]]
-    assert known == Range(min(first), max(first), "this run")
+    assert known == Range(min(first), max(first), "first 10")
 
 
 @settings(max_examples=25, deadline=None)

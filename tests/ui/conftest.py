@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Reading, State
 from miles_tui.core.judge import Judge
 from miles_tui.core.rollouts import Rollout
@@ -86,7 +87,7 @@ class Screen:
 
     def line(self, start: str) -> str:
         """The first line that has `start` as its first word or words."""
-        found = [line for line in self.text.splitlines() if line.strip(" ▸·Ax").startswith(start)]
+        found = [line for line in self.text.splitlines() if line.strip(" ▸·▲△x").startswith(start)]
         assert found, f"no line begins with {start!r}:\n{self.text}"
         return found[0]
 
@@ -124,6 +125,9 @@ class FixedJudge(Judge):
             condition, evidence = self._raises[rollout.number]
             self.raise_(condition, rollout.number, rollout.time, evidence)
 
+    def readings_of(self, signal: str) -> list[Reading]:
+        return [reading for name, reading in self.states.items() if signal in CONDITIONS[name].signals]
+
 
 Opener = Callable[..., "AsyncIterator[Screen]"]
 
@@ -138,10 +142,11 @@ def dashboard() -> Callable[..., object]:
         size: tuple[int, int] = (120, 36),
         judge: Judge | None = None,
         others: Sequence[GivenFeed] = (),
+        listed: bool = False,
         **options: object,
     ) -> AsyncIterator[Screen]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
-        app = MilesApp(feed, *others, setup=Setup(**options))  # type: ignore[arg-type]
+        app = MilesApp(feed, *others, setup=Setup(**options), listed=listed)  # type: ignore[arg-type]
         if judge is not None:
             app.session.run.judge = judge
         async with app.run_test(size=size) as pilot:

@@ -21,7 +21,7 @@ from miles_tui.ui.rows import common_owner, detail_row, range_text, signal_row, 
 from miles_tui.ui.spans import Part, Spans, packed, text_of, width_of
 from miles_tui.ui.views import LIGHTS, AlertView, HeaderView, RowView
 
-GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="this run",
+GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="first 10",
               light=LIGHTS["critical"])  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def test_a_row_fills_its_width_and_cuts_no_number(last, mean, change, width, sig
         assert cells(row) == width - c.margin
         assert "learning 6 of 10" in row if learning else "1.00e7" in row or "1.0e7" in row
     assert "#" not in row
-    assert cells(text_of(title_row(c, "this run", 5))) <= width
+    assert cells(text_of(title_row(c, "first 10", 5))) <= width
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
@@ -65,8 +65,8 @@ def test_columns_are_in_line(width: int) -> None:
 
 
 def test_a_row_in_full() -> None:
-    row = text_of(signal_row(GAP, columns(80), no_spark, owner="this run"))
-    assert row == " A gap                0.0387   0.0387 -0.00040 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
+    row = text_of(signal_row(GAP, columns(80), no_spark, owner="first 10"))
+    assert row == " ▲ gap                0.0387   0.0387 -0.00040 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
 
 
 @given(st.integers(0, 250), st.integers(0, 100))
@@ -96,7 +96,7 @@ def test_a_range_is_said_as_exactly_as_fits(low: float, high: float, width: int,
 
 
 def test_whose_ranges_are_said_once_where_they_are_the_same() -> None:
-    assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "this run"
+    assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "first 10"
     assert common_owner([GAP, dataclasses.replace(GAP, owner="manual")]) == ""
     assert "manual" in text_of(signal_row(dataclasses.replace(GAP, owner="manual"), columns(120), no_spark))
 

@@ -99,14 +99,14 @@ def test_a_log_through_a_pipe_leaves_the_keys_to_the_terminal() -> None:
 
 def test_a_resized_pane_is_laid_out_anew() -> None:
     with Terminal([*PROGRAM, str(SAMPLE)], 120, 36) as terminal:
-        terminal.wait(lambda text: "range (this run)" in text)
+        terminal.wait(lambda text: "range (first 10)" in text)
         for columns, rows in ((80, 24), (60, 15), (40, 10), (30, 6), (120, 36)):
             terminal.resize(columns, rows)
             if columns < 38:
                 terminal.wait(lambda text: "38x10" in text and "▲" in text)
             else:
                 terminal.wait(shows(last_values(SAMPLE.read_bytes())))
-        terminal.wait(lambda text: "range (this run)" in text)
+        terminal.wait(lambda text: "range (first 10)" in text)
 
 
 def quits_by_key(keys: str) -> Callable[[Terminal], None]:

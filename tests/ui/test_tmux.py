@@ -121,7 +121,7 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
             )
         )
         assert all(len(line) <= columns for line in text.splitlines())
-    tmux.wait(lambda text: "range (this run)" in text)
+    tmux.wait(lambda text: "range (first 10)" in text)
 
     tmux.send("q")
     text = tmux.wait(lambda text: "status 0" in text)

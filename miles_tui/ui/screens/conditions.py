@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -15,13 +16,12 @@ from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
+from miles_tui.ui.views import LIGHTS, Light
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
-STYLES = {
-    State.LEARNING: ("l", "learn"), State.OK: ("·", "ok"), State.PENDING: ("w", "watch"),
-    State.FIRING: ("A", "critical"), State.RECOVERING: ("r", "watch"), State.OFF: ("x", "dim"),
-}  # fmt: skip
+OFF = Light("x", "off", "dim")
+FOLLOWS = Light("·", "follows from another alert", "dim")
 WORDS = 6  # lines for the rule of the chosen condition
 
 
@@ -62,14 +62,11 @@ class ConditionsScreen(SubScreen):
         lines: list[Spans] = []
         for name in self._ids:
             reading = Reading(State.OFF) if name in judge.off else judge.states.get(name, Reading(State.OK))
-            letter, style = STYLES[reading.state]
-            off = reading.state is State.OFF
-            state = "off" if name in judge.off else "does not apply" if off else reading.state.value
-            if reading.state is State.FIRING and name not in open_:
-                letter, style, state = "·", "dim", "follows from another alert"
+            light = _light(reading, name, in_force=name not in judge.off, open_=name in open_)
             count = f" {reading.count} of {reading.of}" if reading.of else ""
-            role = "dim" if off else "text"
-            lines.append([(style, f"  {letter} "), (role, pad(name, widest)), (style, f"  {state}{count}")])
+            role = "dim" if reading.state is State.OFF else "text"
+            lines.append([(light.style, f"  {light.letter} "), (role, pad(name, widest)),
+                          (light.style, f"  {light.word}{count}")])  # fmt: skip
         listing.put(lines)
         words = CONDITIONS[self._ids[min(listing.at, len(self._ids) - 1)]]
         said = f"{words.title} ({words.severity.value}). {words.rule}"
@@ -92,3 +89,12 @@ class ConditionsScreen(SubScreen):
         self.app.post_message(Grew())
         self.fill()
         self.say(f"{name} is {'on' if on else 'off'}")
+
+
+def _light(reading: Reading, name: str, *, in_force: bool, open_: bool) -> Light:
+    """The state of a condition, in the words and signs of a signal's."""
+    if reading.state is State.OFF:
+        return replace(OFF, word="does not apply") if in_force else OFF
+    if reading.state is not State.FIRING:
+        return LIGHTS[reading.state]
+    return LIGHTS[reading.severity or CONDITIONS[name].severity] if open_ else FOLLOWS

@@ -12,7 +12,7 @@ from miles_tui.core.text import pad, wrap
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import LIGHTS, SHAPES
+from miles_tui.ui.views import LIGHTS, NOT_JUDGED, SHAPES
 from miles_tui.ui.widgets.listing import Listing
 
 KEY = 16  # cells of the column of keys: Tab  Shift+Tab
@@ -25,11 +25,11 @@ NOTES = (
     "Rollouts are numbered from 0, as in the log; times are the log's own clock.",
     "mean 5 is the mean of the last five rollouts, change is how that mean moved over the last ten."
     " An arrow is a trend that a test finds (1 %), not a wiggle.",
-    "A sparkline shows the whole run: a rollout a column, or as many as its title says (twenty at most, then the newest)."
-    " A dot is their mean, the line the mean of five; the chart (Enter) has every single rollout.",
+    "A sparkline shows the whole run: a rollout a column, or as many as its title says (twenty at most, then the"
+    " newest). A dot is their mean, the line the mean of five; the chart (Enter) has every single rollout.",
     "The first cell of a sparkline is a bar over the range; what is outside is in another colour and beyond that bar."
     " ▲ ▼ a rollout is far off, × a value is not finite, ○ a pause touched it.",
-    "A range is a profile's, or learned from this run's first rollouts.",
+    "A range is a profile's, or that of this run's first ten rollouts: it says so.",
 )
 
 
@@ -77,13 +77,14 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
 
 
 def _signs() -> Iterable[tuple[str, str, str]]:
-    for light in {light.word: light for key, light in LIGHTS.items() if key != "warning"}.values():  # the same letter
-        yield light.letter, light.style, f"signal: {light.word}"
+    for light in LIGHTS.values():
+        word = f"no sign: {light.word}, no condition reads it" if light is NOT_JUDGED else light.word
+        yield light.letter, light.style, f"signal: {word}"
     for word, (shape, style) in SHAPES.items():
         if word not in ("alert", "warned"):
             yield shape, style, f"run: {word}"
-    yield "▲", "critical", "a critical alert fires"
-    yield "△", "warning", "a warning fires"
+    yield "▲", "critical", "run: alerts fire, a critical one among them"
+    yield "△", "warning", "run: alerts fire, none is critical"
 
 
 def _entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
