@@ -130,5 +130,5 @@ class Baseline:
 
 def tail_mean(values: Iterable[float], count: int) -> float:
     """The mean of the last `count` values, or of as many as there are."""
-    last = list(values)[-count:]
+    last = (values if isinstance(values, list) else list(values))[-count:]
     return sum(last) / len(last) if last else math.nan

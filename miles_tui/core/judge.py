@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,19 +43,23 @@ class Seat:
     name: str  # of the condition
     graced: bool  # left out in the first rollouts of a new attempt
     shown: bool  # asked even while silenced
+    judge: Callable[[Rollout, Stage], Reading]  # the rule's: looked up once
+    alone: bool = True  # no other seat has the same condition
     silencers: list[Seat] = field(default_factory=list)  # an alert of one of these silences it
     alert: Alert | None = None
     resolved_at: int = -(10**9)  # turn in which the alert was resolved
 
-    @property
     def silenced(self) -> bool:
         """Whether it would only say what follows from an alert that is open."""
-        return any(seat.alert is not None for seat in self.silencers)
+        for seat in self.silencers:  # noqa: SIM110  (a generator costs half a microsecond)
+            if seat.alert is not None:
+                return True
+        return False
 
 
 def _seat(rule: Rule) -> Seat:
     name = rule.condition.id
-    return Seat(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN)
+    return Seat(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
 
 
 class Judge:
@@ -86,20 +90,23 @@ class Judge:
             self.states[seat.name] = self._off_or(seat)
         for seat in self._seats:
             seat.silencers = [s for name in SILENCED_BY.get(seat.name, ()) for s in self._of[name]]
-        self._asked = {stage: [s for s in self._seats if stage in s.rule.stages] for stage in Stage}
+            seat.alone = len(self._of[seat.name]) == 1
+        self._sampling: list[Seat] = []  # those that are asked at each stage
+        self._training: list[Seat] = []
+        self._seat_all()
 
     # -- rollouts ------------------------------------------------------------------------------
 
     def sampled(self, rollout: Rollout) -> None:
         """The answers of a rollout are known."""
         self._begin(rollout)
-        self._ask(rollout, Stage.SAMPLED)
+        self._ask(self._sampling, rollout, Stage.SAMPLED)
         self._own.widen(rollout, updates=False)
 
     def trained(self, rollout: Rollout) -> None:
         """The updates of a rollout are done too, or it is over without them."""
         self.at, self._time = rollout.number, rollout.time
-        self._ask(rollout, Stage.TRAINED)
+        self._ask(self._training, rollout, Stage.TRAINED)
         self._own.widen(rollout, updates=True)
         if self._grace and rollout.rank >= GRACE - 1:
             self._grace = 0
@@ -110,26 +117,30 @@ class Judge:
         if self._grace:
             self._grace = max(GRACE - rollout.rank, 0)
 
-    def _ask(self, rollout: Rollout, stage: Stage) -> None:
-        """A dozen seats a rollout, most of them fine: that path is a few look-ups a seat."""
-        states, off, grace, firing = self.states, self.off, self._grace, State.FIRING
-        several = set()  # conditions with more seats than one
-        for seat in self._asked[stage]:
-            name = seat.name
-            if name in off or (grace and seat.graced):
+    def _seat_all(self) -> None:
+        """Note who is asked at each stage: all but what is switched off."""
+        on = [seat for seat in self._seats if seat.name not in self.off]
+        self._sampling = [seat for seat in on if Stage.SAMPLED in seat.rule.stages]
+        self._training = [seat for seat in on if Stage.TRAINED in seat.rule.stages]
+
+    def _ask(self, seats: list[Seat], rollout: Rollout, stage: Stage) -> None:
+        """A dozen seats a rollout, most of them fine as before: that path is a few comparisons a seat."""
+        grace, firing = self._grace, State.FIRING
+        for seat in seats:
+            if grace and seat.graced:
                 continue
-            silenced = seat.silenced if seat.silencers else False
+            silenced = seat.silenced() if seat.silencers else False
             if silenced and not seat.shown:
                 continue
-            seat.reading = reading = seat.rule.judge(rollout, stage)
-            if seat.alert is not None or reading.state is firing:
+            reading = seat.judge(rollout, stage)
+            if reading is not seat.reading:
+                seat.reading = reading
+                if seat.alone:
+                    self.states[seat.name] = reading
+                else:
+                    self._tell(seat.name)
+            if seat.alert is not None or (reading is not OK and reading.state is firing):
                 self._follow(seat, rollout, silenced)
-            if len(self._of[name]) == 1:
-                states[name] = reading
-            else:
-                several.add(name)
-        for name in several:
-            self._tell(name)
 
     def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
         """Turn a reading into the life of the seat's alert."""
@@ -251,6 +262,7 @@ class Judge:
             self.off.discard(condition)
         else:
             self.off.add(condition)
+        self._seat_all()
         for seat in self._seats:
             if seat.name == condition:
                 seat.rule.rebase()

@@ -9,8 +9,10 @@ Residuals are clipped (Huber, "Robust Statistics", 1981), so that a spike is one
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
 
@@ -31,9 +33,27 @@ def middle_of(ordered: Sequence[float]) -> float:
 def deviation(ordered: Sequence[float], middle: float) -> float:
     """The standard deviation that the median distance from `middle` stands for.
 
-    `ordered` is in order: its distances fall and then rise, which `sorted` merges in O(n).
+    `ordered` is in order, so the half of the values that is nearest to `middle` stands together: a binary search
+    finds where it begins, in O(log n) where sorting the distances costs 5 µs for 90 values.
     """
-    return MAD_TO_SD * middle_of(sorted([abs(v - middle) for v in ordered]))
+    n = len(ordered)
+    near = n // 2 + 1  # values: the furthest of them is the median distance, with the second furthest where n is even
+    first, last = 0, n - near
+    while first < last:
+        at = (first + last) // 2
+        if middle - ordered[at] > ordered[at + near] - middle:
+            first = at + 1
+        else:
+            last = at
+    below, above = middle - ordered[first], ordered[first + near - 1] - middle
+    furthest = max(below, above)
+    if n % 2:
+        return MAD_TO_SD * furthest
+    if below > above:
+        second = max(middle - ordered[first + 1], above)
+    else:
+        second = max(below, ordered[first + near - 2] - middle)
+    return MAD_TO_SD * ((second + furthest) / 2)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -47,31 +67,40 @@ def dot(a: Sequence[float], b: Sequence[float]) -> float:
     return total
 
 
+def sum_of_squares(values: Sequence[float]) -> float:
+    """The sum of the squares; a quarter of the cost of `dot` with itself."""
+    root = math.hypot(*values)
+    return root * root
+
+
 def clip(value: float, low: float, high: float) -> float:
     """`value`, held within `low` and `high`."""
     return low if value < low else high if value > high else value
 
 
-def center_and_scale(values: Sequence[float], bound: float = 2.5) -> tuple[float, float]:
+def center_and_scale(values: Iterable[float], bound: float = 2.5) -> tuple[float, float]:
     """Center and standard deviation, spikes held back.
 
     One step of Huber's proposal from the median and the MAD: values are pulled in to `bound` robust
     deviations, and mean and deviation are taken of those. It keeps about 95 % of the efficiency of mean and
     deviation on normal data, where median and MAD alone keep 64 and 37 % (Huber 1981, ch. 6).
     The scale is 0 where more than half of the values are equal and the rest lie beyond every bound.
-    O(n log n): 12 µs for 90 values.
+    O(n log n): 7 µs for 90 values, half of it to put them in order; in order already, O(n).
     """
-    ordered = sorted(values)
-    middle = middle_of(ordered)
-    scale = deviation(ordered, middle)
+    held = sorted(values)
+    middle = middle_of(held)
+    scale = deviation(held, middle)
     if scale == 0:
         return middle, 0.0
-    low, high = middle - bound * scale, middle + bound * scale
-    inside = ordered[0] >= low and ordered[-1] <= high
-    held = values if inside else [low if v < low else high if v > high else v for v in values]
-    center = sum(held) / len(held)
-    variance = sum([(v - center) ** 2 for v in held]) / max(len(held) - 1, 1)
-    return center, math.sqrt(variance)
+    low, high, n = middle - bound * scale, middle + bound * scale, len(held)
+    if held[0] < low:
+        few = bisect_left(held, low)
+        held[:few] = [low] * few
+    if held[-1] > high:
+        most = bisect_right(held, high)
+        held[most:] = [high] * (n - most)
+    center = sum(held) / n
+    return center, math.dist(held, [center] * n) / math.sqrt(max(n - 1, 1))
 
 
 def step_noise(values: Sequence[float], bound: float = 3.0) -> float:
@@ -80,16 +109,23 @@ def step_noise(values: Sequence[float], bound: float = 3.0) -> float:
     A slow curve cancels in a difference (von Neumann, Ann. Math. Stat. 12, 1941); the differences are pulled
     in to `bound` of their own MAD. 0 for fewer than three values.
     """
-    if len(values) < 3:
+    return noise_of_steps([abs(b - a) for a, b in pairwise(values)], bound)
+
+
+def noise_of_steps(sizes: Iterable[float], bound: float = 3.0) -> float:
+    """`step_noise` of values whose neighbours differ by these `sizes`, without their signs: 5 µs for 70."""
+    held = sorted(sizes)
+    n = len(held)
+    if n < 2:
         return 0.0
-    steps = [b - a for a, b in pairwise(values)]
-    scale = MAD_TO_SD * median(list(map(abs, steps)))
+    scale = MAD_TO_SD * middle_of(held)
     if scale == 0:
-        scale = math.sqrt(sum([s * s for s in steps]) / len(steps))
+        scale = math.hypot(*held) / math.sqrt(n)
     high = bound * scale
-    low = -high
-    squares = [(low if s < low else high if s > high else s) ** 2 for s in steps]
-    return math.sqrt(sum(squares) / len(steps) / 2)
+    if held[-1] > high:
+        most = bisect_right(held, high)
+        held[most:] = [high] * (n - most)
+    return math.hypot(*held) / math.sqrt(2 * n)
 
 
 @dataclass(slots=True, frozen=True)
@@ -146,7 +182,7 @@ def best_match(
     if longest < shortest:
         return NO_MATCH
     total = sum(residuals) + prior * prior_at
-    squares = dot(residuals, residuals) + prior * (1.0 + prior_at * prior_at)
+    squares = sum_of_squares(residuals) + prior * (1.0 + prior_at * prior_at)
     return _best_of(residuals[: -longest - 1 : -1], shape, shortest, (size, total, squares), trust, need)
 
 
@@ -161,27 +197,34 @@ def _best_of(
     """See `best_match`. The sum of squares around their own mean is least for the fewest values, so the variance
     before the longest change bounds all others from below: most starts then cost neither a division nor a root."""
     (size, total, squares), offset, slope = whole, shape.offset, shape.slope
-    flats = list(accumulate(newest))  # sums of r, j * r and r^2 over a change of k values, at k - 1
-    ramps = list(accumulate(flats))
-    parts = list(accumulate(map(mul, newest, newest)))
+    flats = list(accumulate(newest))  # sums of r and of j * r over a change of k values, at k - 1
+    ramps = accumulate(flats)
     longest = len(newest)
     m, n = (total - flats[-1]) / (size - longest), size - longest
-    least_v = (max(squares - parts[-1] - n * m * m, 0.0) + trust) / (size - shortest - 1 + trust)
-    enough = need * need * least_v * (1.0 - ROUNDING)
+    least_v = (max(squares - sum_of_squares(newest) - n * m * m, 0.0) + trust) / (size - shortest - 1 + trust)
+    enough = need * math.sqrt(least_v) * (1.0 - ROUNDING)
     best, found = 0.0, NO_MATCH
-    for k in range(shortest, longest + 1):
-        n, flat = size - k, flats[k - 1]
-        m = (total - flat) / n
-        j, jj = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
-        g = offset * k + slope * j
-        spread = offset * offset * k + 2 * offset * slope * j + slope * slope * jj + g * g / n
-        gain = offset * flat + slope * ramps[k - 1] - m * g
-        if gain <= 0.0 or gain * gain < enough * spread:
+    for (k, g, own, root), flat, ramp in zip(_courses(offset, slope, longest), flats, ramps, strict=True):
+        m = (total - flat) / (size - k)
+        gain = offset * flat + slope * ramp - m * g
+        if gain <= enough * root or k < shortest:
             continue
-        v = (max(squares - parts[k - 1] - n * m * m, 0.0) + trust) / (n - 1 + trust)
-        score = gain / math.sqrt(v * spread)
+        n = size - k
+        v = (max(squares - sum_of_squares(newest[:k]) - n * m * m, 0.0) + trust) / (n - 1 + trust)
+        score = gain / math.sqrt(v * (own + g * g / n))
         if score > best:
             best, found = score, Match(score, k, m, n)
+    return found
+
+
+@lru_cache(maxsize=64)  # a ramp and a step for ever, and the shapes of one law of the rollout time after the other
+def _courses(offset: float, slope: float, longest: int) -> list[tuple[int, float, float, float]]:
+    """For changes of 1 to `longest` values: k, the sum of the course, that of its squares, and the latter's root."""
+    found = []
+    for k in range(1, longest + 1):
+        j, jj = k * (k + 1) / 2, k * (k + 1) * (2 * k + 1) / 6
+        squares = offset * offset * k + 2 * offset * slope * j + slope * slope * jj
+        found.append((k, offset * k + slope * j, squares, math.sqrt(squares)))
     return found
 
 

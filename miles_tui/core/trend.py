@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,27 +17,24 @@ def trend(values: Sequence[float]) -> int:
     Mann and Kendall's test (Mann, Econometrica 13, 1945; ties after Kendall 1975), two-sided at 1 %. Where
     neighbours are alike without any trend, the variance is multiplied by (1 + r) / (1 - r), r being the lag-1
     correlation left after Theil and Sen's slope is taken out (Yue and Wang, Water Resour. Manage. 18, 2004).
-    O(n^2): 30 µs for 20 values.
+    O(n^2): 40 µs for 20 values where there is a trend, 10 where there is none.
     """
     kept = [v for v in values if math.isfinite(v)]
     n = len(kept)
     if n < LEAST:
         return 0
     score = 0
-    slopes: list[float] = []
-    for i in range(n - 1):
-        a = kept[i]
-        for j in range(i + 1, n):
-            d = kept[j] - a
-            score += (d > 0) - (d < 0)
-            slopes.append(d / (j - i))
-    counts: dict[float, int] = {}
-    for v in kept:
-        counts[v] = counts.get(v, 0) + 1
-    ties = sum(c * (c - 1) * (2 * c + 5) for c in counts.values())
+    ordered: list[float] = []
+    for v in kept:  # those below it before it, less those above it
+        at = bisect_left(ordered, v)
+        score += at - (len(ordered) - bisect_right(ordered, v, at))
+        ordered.insert(at, v)
+    counts = [ordered.count(v) for v in set(kept)] if len(set(kept)) < n else []
+    ties = sum(c * (c - 1) * (2 * c + 5) for c in counts)
     variance = (n * (n - 1) * (2 * n + 5) - ties) / 18
-    if variance <= 0:
+    if variance <= 0 or (abs(score) - 1) / math.sqrt(variance) < ALPHA_Z:  # what follows only widens it
         return 0
+    slopes = [(kept[j] - kept[i]) / (j - i) for i in range(n - 1) for j in range(i + 1, n)]
     slopes.sort()
     variance *= _inflation(kept, slopes[len(slopes) // 2])
     z = (abs(score) - 1) / math.sqrt(variance)

@@ -75,7 +75,7 @@ class GradNormGrowth(LatchedRule):
         return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
 
     def _far_in_a_row(self) -> int:
-        limit = self.baseline.center + self.FAR * max(self.baseline.scale, self.LEAST_SCALE)
+        limit = self.baseline.center + self.FAR * self.baseline.scale
         count = 0
         for value in reversed(self.last):
             if value <= limit:

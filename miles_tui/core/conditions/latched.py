@@ -31,16 +31,16 @@ class LatchedRule:
             self.standing = reading = self._watch(rollout, value)
             if reading is not OK and reading.state is State.FIRING:
                 self.on, self.clear = True, 0
+            return reading
+        self.clear = self.clear + 1 if self._eases(rollout, value) else 0
+        if self.clear >= self.need:
+            self.on, self.clear = False, 0
+            self.standing = OK
+            self._over()
+        elif self.clear:
+            self.standing = Reading(State.RECOVERING, count=self.clear, of=self.need)
         else:
-            self.clear = self.clear + 1 if self._eases(rollout, value) else 0
-            if self.clear >= self.need:
-                self.on, self.clear = False, 0
-                self.standing = OK
-                self._over()
-            elif self.clear:
-                self.standing = Reading(State.RECOVERING, count=self.clear, of=self.need)
-            else:
-                self.standing = HOLDS
+            self.standing = HOLDS
         return self.standing
 
     def _reads(self, rollout: Rollout) -> float | None:

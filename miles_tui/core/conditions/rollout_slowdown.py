@@ -66,13 +66,14 @@ class RolloutSlowdown(LatchedRule):
         return seconds
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
-        law, length = self.law, rollout.values["answer length"]
-        if not law.fitted():
+        law, fit, length = self.law, self.law.fit, rollout.values["answer length"]
+        if fit is None:
             law.add(length, value)
             return self._learning()
         if self._on_new_ground(length, value):
             return self.standing if law.fit else self._learning()
-        if self._is_far(law.rest(length, value)):
+        rest = law.rest(length, value)
+        if self._is_far(rest):
             self.doubts.append((length, value))
             if len(self.doubts) <= self.PAUSED:
                 return self.standing
@@ -80,9 +81,9 @@ class RolloutSlowdown(LatchedRule):
             self.doubts = [(length, value)]
         for point in self.doubts:
             law.add(*point)
-            if not law.fitted():  # the profile was of another machine
+            if law.fit is None:  # the profile was of another machine
                 return self._learning()
-            self.last.append(law.rest(*point))
+            self.last.append(rest if law.fit is fit and point == self.doubts[-1] else law.rest(*point))
         self.doubts = []
         match = self._match()
         if match is None:
@@ -94,14 +95,14 @@ class RolloutSlowdown(LatchedRule):
 
     def _learning(self) -> Reading:
         need = self.LEAST + self.law.hold
-        return Reading(State.LEARNING, count=min(len(self.law.points), need), of=need)
+        return Reading(State.LEARNING, count=min(len(self.law.logs), need), of=need)
 
     def _on_new_ground(self, length: float, seconds: float) -> bool:
         """Whether the length is beyond what the law reaches; five such rollouts in a row begin another law."""
         law = self.law
         typical = law.fit.typical if law.fit else math.inf
         known = length <= self.NEW_GROUND * typical  # cheap, and true of nearly every rollout
-        if known or not law.points or length <= self.NEW_GROUND * max(p[0] for p in law.points):
+        if known or not law.lengths or length <= self.NEW_GROUND * max(law.lengths):
             self.fresh.clear()
             return False
         self.fresh.append((length, seconds))
@@ -116,17 +117,20 @@ class RolloutSlowdown(LatchedRule):
     def _is_far(self, rest: float) -> bool:
         fit = self.law.fit
         assert fit is not None
+        if rest <= self.FAR * fit.noise:
+            return False
         before = self.last[-1] if self.last else 0.0
-        return rest - before > self.FAR * fit.noise * 1.3 and rest > self.FAR * fit.noise
+        return rest - before > self.FAR * fit.noise * 1.3
 
     def _match(self) -> Match | None:
         law, fit, norm = self.law, self.law.fit, self.law.norm
         assert fit is not None
+        now = tail_mean(self.last, 3)
         usual = fit.noise / math.sqrt(1.0 - fit.rho * fit.rho)  # how far the rest swings by itself
-        if tail_mean(self.last, 3) < max(self.RISE, self.SWINGS * usual):
+        if now < self.RISE or now < self.SWINGS * usual:
             return None
-        rests = [law.rest(*point) for point in law.points]
-        if norm and tail_mean(self.last, 3) - min(rests[:3]) < self.RISE:
+        rests = law.rests()
+        if norm and now - min(rests[:3]) < self.RISE:
             return None  # slower than the profile's runs all along: another machine, but nothing grows
         rho, noise = fit.rho, fit.noise
         white = [clip((b - rho * a) / noise, -2.5, self.HELD) for a, b in pairwise(rests)]
@@ -145,9 +149,9 @@ class RolloutSlowdown(LatchedRule):
 
     def _share_doubt(self, shape: Shape, length: int) -> float:
         """The variance that an unsure share of the length adds to the score, in units of the score's own."""
-        fit, points = self.law.fit, self.law.points
+        fit = self.law.fit
         assert fit is not None
-        lean = [fit.lean(p[0]) for p in points]
+        lean = list(map(fit.lean, self.law.lengths))
         old = lean[:-length]
         center = sum(old) / len(old) if old else 0.0
         bend = squares = 0.0
