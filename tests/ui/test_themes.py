@@ -9,15 +9,11 @@ from pathlib import Path
 import pytest
 from rich.style import Style
 from textual.app import App, ComposeResult
-from textual.css.stylesheet import Stylesheet
 from textual.widgets import Footer, Static
 
 from miles_tui.core.spark import Frame, spark
 from miles_tui.errors import BadSetting
 from miles_tui.locations import bundled_themes
-from miles_tui.ui.app import MilesApp
-from miles_tui.ui.feeds import LiveFeed
-from miles_tui.ui.setup import Setup
 from miles_tui.ui.theme import (
     DEFAULT_VARIABLES,
     GROUNDS,
@@ -217,22 +213,6 @@ async def test_an_app_shows_it_and_a_foreign_theme_too(theme: Theme) -> None:
         app.theme = "nord"  # has none of our variables
         await pilot.pause()
         assert app.query_one("#row").is_mounted
-
-
-async def test_the_first_paint_parses_each_style_sheet_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    again: list[Stylesheet] = []
-    whole = Stylesheet.reparse
-    monkeypatch.setattr(Stylesheet, "reparse", lambda sheet: (again.append(sheet), whole(sheet))[1])
-    app = MilesApp(LiveFeed("train.log", "train.log"), setup=Setup(theme="light"))
-    async with app.run_test() as pilot:
-        await pilot.pause()
-        assert app.screen.styles.background.hex.lower() == app.look.grounds["ground"]
-        assert app.has_class("-light-mode", "-theme-mt-light")
-        assert not app.has_class("-dark-mode")
-        assert again == []
-        await pilot.press("t")
-        assert app.screen.styles.background.hex.lower() == app.look.grounds["ground"]
-        assert len(again) == 1
 
 
 def test_defaults_name_every_variable() -> None:
