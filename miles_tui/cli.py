@@ -181,7 +181,7 @@ def export(argv: Sequence[str]) -> int:
     from miles_tui.ingest.logs import find_logs, why_empty
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
-        for items in read_items(log, ahead=True):
+        for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
             exporter.take(items)
     sys.stdout.flush()
     if not exporter.records:

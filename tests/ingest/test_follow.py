@@ -20,6 +20,7 @@ from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.follow import Batch, follow, follow_blocking
 from miles_tui.ingest.pieces import Cut, Data, Ended, Missing, Why
 from miles_tui.ingest.read import Log, read_all
+from miles_tui.ingest.source import CHUNK
 from miles_tui.ingest.watch import Stop
 
 DEADLINE = 20.0
@@ -229,7 +230,7 @@ def test_read_once(tmp_path: Path) -> None:
     for name in ("plain", "packed"):
         chunks = list(read_all(tmp_path / name))
         assert b"".join(chunks) == text
-        assert max(map(len, chunks)) <= 256 * 1024
+        assert max(map(len, chunks)) <= CHUNK
 
 
 def test_a_torn_rotation_is_not_joined_with_the_next(tmp_path: Path) -> None:

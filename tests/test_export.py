@@ -1,0 +1,63 @@
+"""Export: JSON that any program reads, the numbers as the log has them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from miles_tui.core.reader import Reader
+from miles_tui.core.records import Record
+from miles_tui.export import Exporter, plain_number, stamp
+
+PREFIX = "(Trainer pid=1) [2026-10-15 16:01:02.216 actor] model.py:854 - step 3: "
+
+
+def exported(text: str) -> list[str]:
+    lines: list[str] = []
+    exporter, reader = Exporter(lines.append), Reader()
+    exporter.take([*reader.feed(text.encode()), *reader.finish()])
+    return "".join(lines).splitlines()
+
+
+def no_constant(word: str) -> None:
+    raise AssertionError(f"{word} is no JSON")
+
+
+VALUES = st.one_of(
+    st.floats().map(repr),
+    st.integers().map(repr),
+    st.sampled_from(["-0", "-0.0", "1E5", "1e+05", "1e400", "9" * 310, "1.", ".5", "+1", "01", "None", "True", "[1]"]),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["train/a", "train/b", "a: b", "c"]), VALUES), min_size=1, max_size=6))
+def test_each_row_is_strict_json_of_the_record(pairs: list[tuple[str, str]]) -> None:
+    text = PREFIX + "{" + ", ".join(f"'{key}': {value}" for key, value in pairs) + "}\n"
+    records = [item for item in Reader().feed(text.encode()) if isinstance(item, Record)]
+    rows = [json.loads(line, parse_constant=no_constant) for line in exported(text)]
+    assert len(rows) == len(records)
+    for row, record in zip(rows, records, strict=True):
+        expected = {name: plain_number(value) for name, value in record.metrics.items()}
+        assert repr(row["metrics"]) == repr(expected), "values, their types, and the order of the keys"
+        assert list(row) == ["kind", "step", "attempt", "time", "metrics"]
+        assert row["time"] == "2026-10-15T16:01:02.216"
+
+
+def test_numbers_stay_as_printed() -> None:
+    (line,) = exported(PREFIX + "{'train/lr': 1e-06, 'train/loss': 0.10000000000000000555}\n")
+    assert '"metrics": {"train/lr": 1e-06, "train/loss": 0.10000000000000000555}' in line
+
+
+@given(st.floats(0, 253_370_764_860.999))
+def test_a_stamp_is_the_time_to_the_millisecond(time: float) -> None:
+    moment = datetime.fromtimestamp(time, UTC).replace(tzinfo=None)
+    assert stamp(time) == moment.isoformat(timespec="milliseconds")
+
+
+@pytest.mark.parametrize(("time", "text"), [(None, None), (59.9999996, "1970-01-01T00:01:00.000")])
+def test_a_stamp_at_the_edge(time: float | None, text: str | None) -> None:
+    assert stamp(time) == text
