@@ -15,6 +15,7 @@ from typing import BinaryIO
 from miles_tui.core.parse import records_in
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
+from miles_tui.core.usual import Usual
 from miles_tui.errors import UnreadableLog, UsageError
 from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.read import STDIN, Log, is_stream
@@ -108,10 +109,13 @@ class _Boundary:
         self._past = past
         self._time = past.time
         self._seen: set[int] = set()
+        self._usual = Usual()
 
     def is_before(self, line: bytes) -> bool:
         """Whether this line says the newest record that is not wanted."""
-        return any(self._unwanted(record) for record in records_in(line.rstrip(b"\r\n")).records)
+        line = line.rstrip(b"\r\n")
+        usual = self._usual.record(line, 0, len(line))
+        return any(map(self._unwanted, records_in(line).records if usual is None else [usual]))
 
     def _unwanted(self, record: Record) -> bool:
         past = self._past
