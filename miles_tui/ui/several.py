@@ -151,13 +151,24 @@ class SeveralRuns(App[None]):
         """The session of a run, if it is followed."""
         return self.sessions[number] if number < len(self.sessions) else None
 
-    def open_run(self, number: int) -> None:
-        """Put a run on the screen; one that was only listed is followed from now on."""
+    @property
+    def place(self) -> str:
+        """Which of all runs is on the screen, in the order of `[` and `]`: ` (2 of 12)`; nothing where it is alone."""
+        count = len(self.sessions) + len(self.beyond)
+        return f" ({self.shown + 1} of {count})" if count > 1 else ""
+
+    def _turn_to(self, number: int) -> None:
+        """Another run is shown; one that was only listed is followed from now on."""
         if number >= len(self.sessions):
             listed = self.beyond.pop(number - len(self.sessions))
             self._follow(listed.feed)
             number = len(self.sessions) - 1
-        self.shown, self.opened = number, True
+        self.shown = number
+
+    def open_run(self, number: int) -> None:
+        """Put a run on the screen."""
+        self._turn_to(number)
+        self.opened = True
         self.attend()
         self.push_screen(MainScreen(self.session, self.glyphs))
         self.post_message(Grew())
@@ -171,7 +182,7 @@ class SeveralRuns(App[None]):
 
     def action_run(self, by: int) -> None:
         """Another run on the screen; the one before is followed on."""
-        self.shown = (self.shown + by) % len(self.sessions)
+        self._turn_to((self.shown + by) % (len(self.sessions) + len(self.beyond)))
         self.attend()
         if isinstance(self.screen, MainScreen):
             self.screen.turn_to(self.session)
@@ -180,7 +191,7 @@ class SeveralRuns(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Another run can be shown where there is one, the list where it is."""
         if action == "run":
-            return len(self.sessions) > 1
+            return len(self.sessions) + len(self.beyond) > 1
         if action == "runs":
             return self.listed and isinstance(self.screen, MainScreen)
         return super().check_action(action, parameters)

@@ -220,13 +220,16 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
         await screen.press("L")
         assert "Enter opens this run" in screen.text
         await screen.press("enter")
-        assert "gap-jump.log (2 of 2)" in screen.text
+        assert "gap-jump.log (2 of 3)" in screen.text, "as many as the list has"
         await screen.give("gap-jump.log", (LOGS / "gap-jump.log").read_bytes())
         assert "rollout 47 of 48" in screen.text
         await screen.press("escape")
         assert screen.app.screen.chosen == 1
         assert "crashed" in screen.line("crash.log")
         assert len([line for line in screen.text.splitlines() if ".log" in line]) == 3
+        await screen.press("enter", "right_square_bracket")
+        assert "crash.log (3 of 3)" in screen.text, "the next run is followed from now on"
+        assert "plain-seed1.log (1 of 3)" in await screen.press("right_square_bracket")
 
 
 async def test_the_worst_comes_first_and_what_is_below_is_told(

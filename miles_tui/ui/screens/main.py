@@ -248,11 +248,9 @@ class MainScreen(MainActions):
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
-        sessions = self.app_.sessions
-        place = f" ({sessions.index(self.session) + 1} of {len(sessions)})" if len(sessions) > 1 else ""
         urgent += self.app_.elsewhere()
         s = self.session
-        return Surroundings(s.name + place, tuple(urgent), tuple(notes), age=s.age, zone=s.zone.name, bar=s.bar)
+        return Surroundings(s.name + self.app_.place, tuple(urgent), tuple(notes), age=s.age, zone=s.zone.name, bar=s.bar)
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
