@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import sub
+from operator import sub, truediv
 
 from miles_tui.core.stats import clip, deviation, dot, median, middle_of, sum_of_squares
 
@@ -94,10 +94,10 @@ def _improve(
     """One Gauss-Newton step: a new level, share and `rho`, and after the `last` one their noise."""
     share, rho, (share0, share_sd) = now.share, now.rho, believed
     grown = [share * x for x in over]  # the length's part of the time, from -1 up
-    if min(grown) < LEAST_PART - 1.0:
+    if share * min(over) < LEAST_PART - 1.0:
         grown = [max(part, LEAST_PART - 1.0) for part in grown]
     rest = list(map(sub, logs, map(math.log1p, grown)))
-    lean = [x / (1.0 + part) for x, part in zip(over, grown, strict=True)]
+    lean = list(map(truediv, over, [1.0 + part for part in grown]))
     middle = middle_of(ordered := sorted(rest))
     # quasi-differences of the rest and of its derivative; those of the middle itself are `usual`
     one = 1.0 - rho
@@ -123,9 +123,11 @@ def _improve(
     now.level = middle + m
     if last:
         now.share_sd = noise * math.sqrt(a11 / det)
-        m = usual + one * m
-        left = [d - m - s * t for d, t in zip(held, turn, strict=True)]
-        now.noise = _noise(sum_of_squares(left), n, norm)
+        m *= one
+        # the squares of held - usual - m - s * turn, multiplied out
+        spread = sum_of_squares(held) - usual * (2 * total + n * usual)
+        left = spread + m * (n * m - 2 * total) + s * (s * turns - 2 * both + 2 * m * turned)
+        now.noise = _noise(left, n, norm)
     _correlate(now, rest, ordered, norm, weight)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 LEAST = 8  # values: with fewer not even a perfect order is sure at this level after the correction
 ALPHA_Z = 2.576  # two-sided 1 %
 
 
-def trend(values: Sequence[float]) -> int:
+def trend(values: Iterable[float]) -> int:
     """1 for a rise, -1 for a fall, 0 for neither, among the finite values in their order.
 
     Mann and Kendall's test (Mann, Econometrica 13, 1945; ties after Kendall 1975), two-sided at 1 %. Where

@@ -56,15 +56,15 @@ class CutShareHigh(LatchedRule):
         self._take(rollout, value)
         self.high = self.high + 1 if value > self.MOST else 0
         self.seen_low += value <= self.MOST
-        now = tail_mean(self.shares, 5)
         if self.high >= self.STAYS and (self.seen_low >= 3 or self.high >= self.AT_START):
-            if trend(list(self.shares)) >= 0:
+            if trend(self.shares) >= 0:
+                now = tail_mean(self.shares, 5)
                 return Reading(
                     State.FIRING, f"{percent(value)} of the answers are cut, {percent(now)} in the mean of five"
                 )
         elif self.high:
             return Reading(State.PENDING, count=min(self.high, self.STAYS - 1), of=self.STAYS)
-        if self._creeps(now):
+        if len(self.shares) == self.WINDOW and self._creeps(now := tail_mean(self.shares, 5)):
             first = sum(list(self.shares)[:4]) / 4
             return Reading(
                 State.FIRING,
@@ -74,19 +74,19 @@ class CutShareHigh(LatchedRule):
         return OK
 
     def _creeps(self, now: float) -> bool:
-        if now < self.RISEN or len(self.shares) < self.WINDOW:  # nearly always
+        if now < self.RISEN:  # nearly always
             return False
         shares, rewards = list(self.shares), list(self.rewards)
         if now < 1.5 * sum(shares[:4]) / 4:
             return False
         half = self.WINDOW // 2
-        return trend(shares) > 0 and sum(rewards[half:]) <= sum(rewards[:half])
+        return sum(rewards[half:]) <= sum(rewards[:half]) and trend(shares) > 0
 
     def _eases(self, rollout: Rollout, value: float) -> bool:
         self._take(rollout, value)
         self.high = 0
         now = tail_mean(self.shares, 3)
-        return now < 0.8 * self.RISEN or (now < 0.9 * self.MOST and trend(list(self.shares)) <= 0)
+        return now < 0.8 * self.RISEN or (now < 0.9 * self.MOST and trend(self.shares) <= 0)
 
     def restarted(self) -> None:
         """See `Rule.restarted`."""

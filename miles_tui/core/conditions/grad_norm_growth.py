@@ -60,7 +60,8 @@ class GradNormGrowth(LatchedRule):
         base.add(value)
         if not base.ready:
             return Reading(State.LEARNING, count=base.count, of=base.least)
-        far = self._far_in_a_row()
+        limit = base.center + self.FAR * base.scale
+        far = self._in_a_row(limit) if value > limit else 0
         climbs = far >= 3 and self.last[-3] < self.last[-2] < self.last[-1]
         match = self._match() if far < 4 else Match(0.0, far)
         if far >= 4 or climbs:
@@ -74,8 +75,8 @@ class GradNormGrowth(LatchedRule):
         base.forget_last(length)
         return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
 
-    def _far_in_a_row(self) -> int:
-        limit = self.baseline.center + self.FAR * self.baseline.scale
+    def _in_a_row(self, limit: float) -> int:
+        """How many of the newest values are above `limit`."""
         count = 0
         for value in reversed(self.last):
             if value <= limit:
@@ -87,7 +88,7 @@ class GradNormGrowth(LatchedRule):
         """The growth that is sure and large enough; a far newest value is left out until another one confirms it."""
         base, norm = self.baseline, self.baseline.norm
         recent = list(self.last)[-4:]
-        if sum(recent) - len(recent) * base.center < 2.0 * base.scale:  # nine of ten healthy rollouts end here
+        if sum(recent) - len(recent) * base.center < 2.0 * base.scale:  # four of five healthy rollouts end here
             return None
         residuals = base.residuals(-2.5, self.HELD)
         weight = base.weight

@@ -20,6 +20,7 @@ CONDITION = Condition(
     rule="The gradient norm is exactly 0, or every group of answers has one reward, three rollouts in a row. One such "
     "rollout can be chance.",
 )
+COUNT = "zero_std/count_"  # in the names of metrics that count the groups with one reward
 
 
 class NoSignal(LatchedRule):
@@ -32,6 +33,8 @@ class NoSignal(LatchedRule):
     def __init__(self) -> None:
         super().__init__()
         self.empty = 0
+        self.names: set[str] = set()  # of the metrics of the rollout before: mostly the same, and some thirty
+        self.counters: list[str] = []  # those of them that count groups
 
     def _reads(self, rollout: Rollout) -> float | None:
         """1 where there was nothing to learn from, else 0."""
@@ -41,12 +44,15 @@ class NoSignal(LatchedRule):
             return None
         return 1.0 if norm == 0 or groups else 0.0
 
-    @staticmethod
-    def _equal_groups(rollout: Rollout) -> bool | None:
+    def _equal_groups(self, rollout: Rollout) -> bool | None:
         """Whether every group had one reward; None where the log does not tell."""
+        metrics = rollout.metrics
         if not rollout.groups:
             return None
-        counts = [v for k, v in rollout.metrics.items() if "zero_std/count_" in k and math.isfinite(v)]
+        if metrics.keys() != self.names:
+            self.names = set(metrics)
+            self.counters = [name for name in metrics if COUNT in name]
+        counts = [count for name in self.counters if math.isfinite(count := metrics[name])]
         return sum(counts) >= rollout.groups if counts else None
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:

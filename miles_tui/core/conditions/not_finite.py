@@ -41,9 +41,9 @@ class NotFinite:
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """See `Rule.judge`."""
-        if not self.on and math.isfinite(sum(rollout.values.values())) and math.isfinite(sum(rollout.metrics.values())):
+        if not self.on and math.isfinite(sum(rollout.values.values()) + sum(rollout.metrics.values())):
             return (
-                OK  # nearly always, at a tenth of the cost of a look at each: a sum of one that is not finite is none
+                OK  # nearly always, at a tenth of the cost of a look at each: one that is not finite makes the sum so
             )
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
         bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]

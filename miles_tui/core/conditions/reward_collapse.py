@@ -51,7 +51,8 @@ class RewardCollapse(LatchedRule):
         if len(self.values) < self.LEAST:
             self.values.append(value)
             return Reading(State.LEARNING, count=len(self.values), of=self.LEAST)
-        if not self.low and value >= min(self.values):  # nearly always; the bound lies below what was accepted before
+        # nearly always; the bound lies below what was accepted before
+        if not self.low and (value >= self.values[-1] or value >= min(self.values)):
             self.values.append(value)
             return OK
         if not self.low:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import itemgetter
+from operator import itemgetter, neg
 
 from miles_tui.core.baseline import Norm
 from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
@@ -226,6 +226,8 @@ class RewardDownLengthUp(LatchedRule):
         # four of five healthy rollouts end here: the reward now is not below, or the length not above, any older level
         if reward.norm is None:  # then there are `LEAST` values: four before the newest five
             falls = reward.now <= max(_older(reward.eights)) - 0.5 * reward.noise
+            if not (falls or self.alone):
+                return None
             rises = tokens.now >= min(_older(tokens.eights)) + 0.5 * tokens.noise
             if not (falls or rises):
                 self.alone = 0
@@ -233,7 +235,7 @@ class RewardDownLengthUp(LatchedRule):
                 return None
         if reward.norm and (reward.now > max(rewards[:3]) or tokens.now < min(lengths[:3])):
             return None  # unlike the profile's runs all along, but nothing has turned in this one
-        losses = [-v for v in rewards]
+        losses = list(map(neg, rewards))
         turns = [self._turn(losses, lengths, k) for k in self._within_reach(losses, lengths)]
         top = max((turn.both for turn in turns), default=0.0)
         self.alone = self.alone + 1 if top >= self.BOTH else 0
@@ -253,7 +255,7 @@ class RewardDownLengthUp(LatchedRule):
         size, norm = len(losses), self.reward.norm
         known = self.reward.known_start and norm and size < Track.KEPT
         start = norm.count if known and norm else 0.0
-        tried = [k for k in LENGTHS if size - k + start >= 4]
+        tried = [k for k in LENGTHS if size - k + start >= 4] if size < LENGTHS[-1] + 4 else list(LENGTHS)
         if known or (self.tokens.known_start and self.tokens.norm and size < Track.KEPT):
             return tried  # a profile's start stands in for values: not in the sums
         falls = _bounds(losses, tried, self.reward.noise)

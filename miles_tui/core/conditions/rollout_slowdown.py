@@ -124,8 +124,11 @@ class RolloutSlowdown(LatchedRule):
 
     def _match(self) -> Match | None:
         law, fit, norm = self.law, self.law.fit, self.law.norm
+        last = self.last
         assert fit is not None
-        now = tail_mean(self.last, 3)
+        if len(last) >= 3 and (last[-3] + last[-2] + last[-1]) / 3 < self.RISE:
+            return None  # nearly always
+        now = tail_mean(last, 3)
         usual = fit.noise / math.sqrt(1.0 - fit.rho * fit.rho)  # how far the rest swings by itself
         if now < self.RISE or now < self.SWINGS * usual:
             return None
