@@ -16,7 +16,7 @@ class Surroundings:
 
     `urgent` notes come before everything but the verdict, `notes` after it. `age` says how old the newest
     record is where that is more than usual, `zone` names the log's zone where it is not the terminal's, `bar` is
-    what is generated of how many.
+    what is generated of how many, `more` that the table goes on, where only the first line can say so.
     """
 
     name: str = ""
@@ -25,6 +25,7 @@ class Surroundings:
     age: str = ""
     zone: str = ""
     bar: tuple[int, int] | None = None
+    more: str = ""
 
 
 def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
@@ -72,6 +73,10 @@ def _first(view: HeaderView, around: Surroundings, urgent: tuple[str, ...], room
     if view.rollout is not None:
         parts.append(Part(1, how_far(view), how_far(view, short=True)))
     parts += [Part(2, [("watch", note)]) for note in urgent]
+    if around.more:
+        parts.append(
+            Part(2, [("text", around.more)], [("text", around.more.removesuffix(" rows").removesuffix(" row"))])
+        )
     if view.phase:
         since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []

@@ -22,7 +22,7 @@ from miles_tui.ui.layout import Plan, plan
 from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
-from miles_tui.ui.spans import Part, Spans, fitted, packed
+from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
 from miles_tui.ui.sparks import Sparks, scale_words
 from miles_tui.ui.views import (
     AlertView,
@@ -189,11 +189,11 @@ class MainScreen(MainActions):
             head.show(self._sentence())
             return
         margin = p.columns.margin
+        self._table.put(self._rows, p, scale_words(self._axis, p.columns.spark) if self._axis else "")
         lines = heading(self._header, self._surroundings(), p.width, p.header, margin)
         if self.asking and not p.footer:
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
-        self._table.put(self._rows, p, scale_words(self._axis, p.columns.spark) if self._axis else "")
         self._show_detail()
         self.pane.put(self._alerts, self._calm(), self._header.last, margin)
         self._show_keys()
@@ -212,18 +212,26 @@ class MainScreen(MainActions):
         self.fill()
 
     def on_signal_table_selected(self) -> None:
-        self._show_detail()
+        self.fill()  # the rows may have moved: how many are below is said elsewhere
 
     def _show_keys(self) -> None:
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
         keys = (*FOOTER, ("Esc", "runs", 2)) if self.app_.listed else FOOTER
+        more: Spans = [("text", self._more)] if self._more else []
+        width = p.width - 2 * p.columns.margin
+        room = width - width_of(more) - 2 if more else width
         if self._said:
-            line = fitted([("accent", self._said)], p.width - 2 * p.columns.margin)
+            line = fitted([("accent", self._said)], room)
         else:
-            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys],
-                          p.width - 2 * p.columns.margin, gap="  ")  # fmt: skip
-        self.query_one("#keys", Lines).show([edge + line])
+            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys], room, "  ")
+        self.query_one("#keys", Lines).show([edge + between(line, more, width)])
+
+    @property
+    def _more(self) -> str:
+        """That the table goes on: `↓ 3 more rows`."""
+        below = self._table.below
+        return f"↓ {below} more row{'s' if below > 1 else ''}" if below else ""
 
     def _surroundings(self) -> Surroundings:
         """Notes about the input and the view."""
@@ -250,7 +258,8 @@ class MainScreen(MainActions):
             notes.append(f"restarted: not judged for {grace} more rollouts")
         urgent += self.app_.elsewhere()
         s = self.session
-        return Surroundings(s.name + self.app_.place, tuple(urgent), tuple(notes), age=s.age, zone=s.zone.name, bar=s.bar)
+        name, more = s.name + self.app_.place, "" if self._plan.footer else self._more
+        return Surroundings(name, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, more)
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)

@@ -53,6 +53,11 @@ class SignalTable(Lines, can_focus=True):
         """The row under the cursor."""
         return self._views[self.at] if self.at < len(self._views) else None
 
+    @property
+    def below(self) -> int:
+        """How many rows follow below those in sight."""
+        return max(0, len(self._views) - self._top - self._plan.rows) if self._plan else 0
+
     def put(self, views: list[RowView], plan: Plan, scale: str = "") -> None:
         """Show these rows in this layout, those around the selected one where not all fit; `scale` as a title."""
         self._views, self._plan, self._scale = views, plan, scale
