@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from miles_tui.core.args import cli_arguments, table_row
 from miles_tui.core.diagnose import diagnose
@@ -34,7 +35,8 @@ __all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose", "last_stamp"]
 LAUNCH_BYTES = 8 << 20  # a start prints less, and its keys first; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
 _MOST_LINE = 1 << 16  # bytes of a line that are read at all
-_MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end
+_MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end;
+_MOST_BEGINS = 32  # of lines that start a run, which are read closer
 _MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text,
 _MOST_STAMPS = 256  # and lines with a date that are read for it: 2 ms
 _TRACEBACK_LINES = 400  # until its exception is given up
@@ -104,7 +106,8 @@ Rows = Iterator[tuple[int, str]]  # where a row's line begins, and the row
 class _Traceback:
     """One whose exception has not come yet."""
 
-    head: Fact
+    head: str  # its first row
+    source: Source
     alike: re.Pattern[str] | None  # what its writer puts before each line
     left: int = _TRACEBACK_LINES
 
@@ -174,7 +177,7 @@ class Searcher:
 
     def finish(self) -> list[Fact]:
         """The log's end: a traceback that never reached its exception is trouble as well."""
-        facts = [] if self._traceback is None else [self._traceback.head]
+        facts = [] if self._traceback is None else [self._fact(FactKind.TROUBLE, self._traceback.head)]
         self._traceback = None
         return facts + self._closed()
 
@@ -191,7 +194,7 @@ class Searcher:
             before = head[: head.find("Traceback (")]
             if '"' in before or len(before) > _MOST_TEXT:
                 continue  # somebody's text that tells of one
-            self._traceback = _Traceback(self._fact(FactKind.TROUBLE, head), alike(before))
+            self._traceback = _Traceback(head, source_of(head), alike(before))
             self._end_traceback(rows, found, seen)
         for marker in _TROUBLE if closely else _WORST:
             found += ((at, fact) for at in _hits(text, marker) if (fact := self._trouble(text, at, seen)) is not None)
@@ -210,7 +213,7 @@ class Searcher:
         """Look for lines that start a run; each counts once."""
         known = set(_begins(found))
         for marker in markers:
-            for at in _hits(text, marker):
+            for at in _hits(text, marker, most=_MOST_BEGINS):
                 if at not in known:
                     known.add(at)
                     self._launch(text, at, found)
@@ -251,7 +254,7 @@ class Searcher:
             return
         for begin, line in rows:
             open_.left -= 1
-            if source_of(line) == open_.head.source:
+            if source_of(line) == open_.source:
                 own = open_.alike.match(line) if open_.alike else None
                 message = line[own.end() :] if own else message_of(line)[0]
                 if _EXCEPTION.fullmatch(message) or _ANY_EXCEPTION.fullmatch(message):
@@ -286,7 +289,7 @@ class Searcher:
         for words, name in _MESSAGES.items():
             for at in _hits(text, words, begin):
                 line = _line(text, at)
-                said = _short(mask(plain(message_of(line)[0].strip())))
+                said = _harmless(message_of(line)[0].strip())
                 found.append((at, Fact(FactKind.MESSAGE, said, self.time(line), {"id": name}, source_of(line))))
 
     def _trouble(self, text: bytes, at: int, seen: set[int]) -> Fact | None:
@@ -324,7 +327,7 @@ class Searcher:
             said = message
             ray = ray or ("pid=" in line and RAY.search(line, 0, len(line) - len(message)) is not None)
         data = {"driver": "" if ray or _OF_WORKERS.search(line) else "1"} if kind is FactKind.TROUBLE else {}
-        return Fact(kind, _short(mask(plain(said.strip()))), self.time(line), data, source_of(line))
+        return Fact(kind, _harmless(said.strip()), self.time(line), data, source_of(line))
 
 
 def _begins(found: list[Found]) -> list[int]:
@@ -335,14 +338,19 @@ def _place(found: Found) -> int:
     return found[0]
 
 
+@lru_cache(maxsize=64)  # ranks print the same: 12 µs each, and lines of at most 64 KiB
+def _harmless(text: str) -> str:
+    return _short(mask(plain(text)))
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 3] + "..."
 
 
-def _hits(text: bytes, marker: bytes, begin: int = 0) -> Iterator[int]:
+def _hits(text: bytes, marker: bytes, begin: int = 0, most: int = _MOST_HITS) -> Iterator[int]:
     """Where the lines begin that hold `marker`, rising; of very many the first and the last ones."""
     at = text.find(marker, begin)
-    for _ in range(_MOST_HITS):
+    for _ in range(most):
         if at < 0:
             return
         yield line_start(text, 0, at)
@@ -350,7 +358,7 @@ def _hits(text: bytes, marker: bytes, begin: int = 0) -> Iterator[int]:
         at = text.find(marker, stop)
     newest: list[int] = []
     at = len(text)
-    while len(newest) < _MOST_HITS and (at := text.rfind(marker, stop, at)) >= 0:
+    while len(newest) < most and (at := text.rfind(marker, stop, at)) >= 0:
         at = line_start(text, stop, at)
         newest.append(at)
     yield from reversed(newest)

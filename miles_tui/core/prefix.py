@@ -158,6 +158,7 @@ def message_of(text: str) -> tuple[str, bool]:
     return text[at:], False
 
 
+@lru_cache(maxsize=64)
 def alike(before: str) -> re.Pattern[str] | None:
     """What the writer that put `before` before one line puts before its others: the same but for numbers.
 
