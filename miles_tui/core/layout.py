@@ -50,14 +50,16 @@ class Layout:
     """The kind and the names of some lines. `update` and `train_side` as `is_update` and `is_train_side` say.
 
     `signals` are (signal, log name, place of that name in `Signal.log_names`), in the order of the line; None until
-    somebody asked `Layouts.signals`. `series`, one a name, are filled in by whoever keeps the values.
+    somebody asked `Layouts.signals`. Whoever keeps the values fills in `series` and which of the names they are for,
+    `kept`.
     """
 
     names: tuple[str, ...]
     update: bool
     train_side: bool
     signals: tuple[tuple[str, str, int], ...] | None = None
-    series: list[Series | None] | None = None
+    series: tuple[Series, ...] | None = None
+    kept: tuple[str, ...] = ()
     _types: tuple[type, ...] = ()  # of the last line's values, and the names of those that were no floats
     _others: tuple[str, ...] = ()
 

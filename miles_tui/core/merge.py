@@ -104,11 +104,13 @@ class Merger:
 
     def take(self, record: Record, layout: Layout) -> Merged:
         """Put a record of the current attempt in its place; `layout` is what `layouts` has for it."""
-        number, metrics = self.rollout_of(record, layout), layout.floats(record.metrics)
+        number = self.rollout_of(record, layout) if layout.update else record.number
+        metrics = layout.floats(record.metrics)
         if record.kind == "eval":
             return Merged(Rollout(number, self.attempt), layout, metrics, {}, [])
         ready: Ready = []
-        forget = self._correct_guess(number, layout)
+        unsure = self._training is None or self._guessed >= 0
+        forget = self._correct_guess(number, layout) if unsure else None
         if record.kind == "rollout":
             self._begin_training(number, ready)
         critic = layout.update and self._is_critic(record)

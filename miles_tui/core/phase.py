@@ -60,7 +60,8 @@ class Phase:
         """A record says which phase it closes: the rollout side's `perf` is followed by training and so on."""
         if record.kind == "perf":
             self._follow("rollout" if train_side else "training", "train" if train_side else "rollout", record.time)
-            self.timers.clear()
+            if self.timers:
+                self.timers.clear()
         elif record.kind == "rollout":
             self._follow("training", "rollout", record.time)
 
@@ -91,13 +92,18 @@ class Phase:
         if before != name:
             self._note(done, self.timers.get(timer, since if before == done else None), time)
             self._stretch = (name, time)
-        self._enter(name, time)
+        if name != self.name:
+            self._enter(name, time)
 
     def _note(self, stretch: str, since: float | None, until: float | None) -> None:
         if since is None or until is None or until <= since:
             return
-        if stretch in self._lengths or len(self._lengths) < MOST_STRETCHES:
-            self._lengths.setdefault(stretch, deque(maxlen=RECENT)).append(until - since)
+        lengths = self._lengths.get(stretch)
+        if lengths is None:
+            if len(self._lengths) >= MOST_STRETCHES:
+                return
+            lengths = self._lengths[stretch] = deque(maxlen=RECENT)
+        lengths.append(until - since)
 
     def _enter(self, name: str, time: float | None) -> None:
         if name != self.name:

@@ -24,7 +24,7 @@ from miles_tui.core.pace import Pace
 from miles_tui.core.phase import Phase
 from miles_tui.core.records import Fact, FactKind, Item, Record
 from miles_tui.core.rollouts import Rollout, Stage
-from miles_tui.core.series import PAUSED, Series
+from miles_tui.core.series import PAUSED, Series, put
 from miles_tui.core.signals import SIGNALS
 from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
 from miles_tui.core.trouble import is_fatal, says_more, was_the_end
@@ -217,7 +217,7 @@ class RunState:
                 series.forget_from(merged.forget_from)
         number = merged.rollout.number
         if record.kind != "eval":
-            if self._was_paused(record):
+            if (self._paused or self.pauses is not None) and self._was_paused(record):
                 self._mark_paused(merged.rollout)
             self.pace.see(record, number, layout.train_side)
         self._store(merged, change)
@@ -231,26 +231,25 @@ class RunState:
     def _store(self, merged: Merged, change: Change) -> None:
         number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
         if merged.signals:
+            signals = self.signals
             for name, value in merged.signals.items():
-                self.signals[name].set(number, value, flags)
+                signals[name].set(number, value, flags)
             change.signals.update(merged.signals)
-        if not self.keep_metrics:
-            return
-        columns, kept = merged.layout.series or self._series_of(merged.layout), False
-        for series, value in zip(columns, merged.metrics.values(), strict=True):
-            if series is None:
-                self.metrics_left_out += 1
-            else:
-                series.set(number, value, flags)
-                kept = True
-        change.metrics |= kept
+        if self.keep_metrics:
+            layout, metrics = merged.layout, merged.metrics
+            series = self._series_of(layout) if layout.series is None else layout.series
+            left_out = len(metrics) - len(series)
+            put(series, number, [metrics[name] for name in layout.kept] if left_out else metrics.values(), flags)
+            self.metrics_left_out += left_out
+            change.metrics |= bool(series)
 
-    def _series_of(self, layout: Layout) -> list[Series | None]:
-        """Where the values of a line are kept; None for a metric beyond `most_metrics`."""
+    def _series_of(self, layout: Layout) -> tuple[Series, ...]:
+        """Where the values of a line are kept: a series for each name, as far as `most_metrics` allows."""
         for name in layout.names:
             if name not in self.metrics and len(self.metrics) < self.most_metrics:
                 self.metrics[name] = Series(self.capacity, self.attempt)
-        layout.series = [self.metrics.get(name) for name in layout.names]
+        layout.kept = tuple(name for name in layout.names if name in self.metrics)
+        layout.series = tuple(self.metrics[name] for name in layout.kept)
         return layout.series
 
     def _was_paused(self, record: Record) -> bool:
@@ -267,11 +266,12 @@ class RunState:
             series.mark(rollout.number, PAUSED)
 
     def _judge(self, ready: Ready) -> None:
+        judge = self.judge
         for stage, rollout in ready:
             if stage is Stage.SAMPLED:
-                self.judge.sampled(rollout)
+                judge.sampled(rollout)
             else:
-                self.judge.trained(rollout)
+                judge.trained(rollout)
 
     # -- attempts, crashes, silence --------------------------------------------------------
 

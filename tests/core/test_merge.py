@@ -196,3 +196,17 @@ def test_absurd_values_are_infinite_to_the_rules_and_themselves_on_the_screen() 
     assert merged.signals["gap"] == -1e200
     assert merged.rollout.values["gap"] == float("-inf")
     assert take(Merger(), step(0, gap=10**400)).signals["gap"] == float("inf")
+
+
+def test_the_mean_over_updates_is_the_same_whether_or_not_they_have_the_same_names() -> None:
+    merger, other = Merger(), Merger()
+    for n, gap in enumerate((0.01, 0.02, 0.06)):
+        alike = take(merger, step(n, gap)) if n else take(merger, scored(0)) and take(merger, step(0, gap))
+        record = step(n, gap)
+        if n == 1:
+            record.metrics["train/only_here"] = 7.0
+        mixed = take(other, record) if n else take(other, scored(0)) and take(other, record)
+    assert alike.rollout.updates == mixed.rollout.updates == 3
+    assert alike.metrics == mixed.metrics
+    assert mixed.rollout.metrics["train/only_here"] == 7.0
+    assert mixed.metrics["train/train_rollout_logprob_abs_diff"] == (0.01 + 0.02 + 0.06) / 3

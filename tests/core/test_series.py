@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.series import DEAD, Series
+from miles_tui.core.series import DEAD, PAUSED, Series, put
 
 VALUES = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=200)
 
@@ -106,3 +106,41 @@ def test_a_tail_has_the_newest_values_and_spans_tell_the_attempts() -> None:
     assert series.tail(99) == series.tail(11)
     assert series.spans() == [(1, 0, 9), (2, 7, 7)]
     assert Series().spans() == []
+
+
+WRITES = st.tuples(st.integers(0, 40), st.floats(-9, 9), st.sampled_from([0, 0, 0, PAUSED]))
+
+
+@given(st.lists(st.one_of(WRITES, st.integers(0, 40)), max_size=120), st.booleans())
+def test_columns_are_what_was_put_however_late_and_whoever_looks_meanwhile(
+    events: list[tuple[int, float, int] | int], looking: bool
+) -> None:
+    series, attempt = Series(200), 1
+    kept: list[list[float]] = []  # [rollout, value, flags, attempt]
+    for event in events:
+        if isinstance(event, int):
+            attempt += 1
+            series.restart(event)
+            kept = [[x, y, flags | DEAD if x >= event else flags, a] for x, y, flags, a in kept]  # type: ignore[operator]
+        else:
+            put([series], event[0], [event[1]], event[2])
+            kept = [row for row in kept if (row[3], row[0]) != (attempt, event[0])] + [[*event, attempt]]
+            kept.sort(key=lambda row: (row[3], row[0]))
+        if looking:
+            assert len(series.flags) == len(series.attempts) == len(series)
+    assert [[p.rollout, p.value, p.flags, p.attempt] for p in series.points()] == kept
+    live = [row[1] for row in kept if not int(row[2]) & DEAD]
+    assert series.extent.count == len(live)
+    assert series.extent.high == max(live, default=-math.inf)
+
+
+@given(VALUES)
+def test_putting_into_several_series_is_putting_into_each(values: list[float]) -> None:
+    several, alone = [Series(16), Series(24)], [Series(16), Series(24)]
+    for rollout, value in enumerate(values):
+        put(several, rollout, [value, -value], PAUSED if rollout % 5 == 0 else 0)
+        alone[0].set(rollout, value, PAUSED if rollout % 5 == 0 else 0)
+        alone[1].set(rollout, -value, PAUSED if rollout % 5 == 0 else 0)
+    for one, other in zip(several, alone, strict=True):
+        assert repr(one.points()) == repr(other.points())
+        assert repr(one.extent) == repr(other.extent)
