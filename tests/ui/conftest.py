@@ -164,7 +164,7 @@ def same_screen() -> Callable[[str, str], None]:
     def compare(name: str, text: str) -> None:
         path = SNAPSHOTS / f"{name}.txt"
         if os.environ.get("UPDATE_SCREENS"):
-            SNAPSHOTS.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text + "\n", encoding="utf-8")
         assert path.exists(), f"{path.name} is missing: run the test with UPDATE_SCREENS=1 and look at the file"
         assert text + "\n" == path.read_text(encoding="utf-8"), f"the screen differs from {path.name}"

@@ -18,7 +18,6 @@ from miles_tui.core.series import PAUSED
 from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.logs import find_logs
-from miles_tui.ingest.pieces import Ended
 from miles_tui.options import add_profile, add_screen, parser, setup_of
 from miles_tui.ui.chart import Other, draw_chart
 from miles_tui.ui.curves import PLENTY, curves_of, partners, values_of, words
@@ -26,7 +25,6 @@ from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.spans import text_of
 
 Dashboard = Callable[..., Any]
-Same = Callable[[str, str], None]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "talks-longer.log"
 
@@ -276,11 +274,3 @@ def test_compare_is_an_option_that_may_be_given_again(sample_logs: Callable[[str
     assert setup_of(p.parse_args([])).compare == ()
     with pytest.raises(UnreadableLog):
         setup_of(p.parse_args(["--compare", str(tmp_path / "none.log")]))
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (60, 15), (40, 10)], ids=lambda s: f"{s[0]}x{s[1]}")
-async def test_screens(dashboard: Dashboard, fixed_judge: MakeJudge, same_screen: Same, size: tuple[int, int]) -> None:
-    async with dashboard(SAMPLE, size=size, judge=fixed_judge({})) as screen:
-        await screen.give(Ended())
-        await screen.press("v", "j", "enter")
-        same_screen(f"chart-two-{size[0]}x{size[1]}", screen.text)

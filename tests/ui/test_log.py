@@ -20,7 +20,6 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.spans import text_of, width_of
 
 Dashboard = Callable[..., Any]
-Same = Callable[[str, str], None]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 RAISED = {23: ("gap-jump", "gap 0.0409; level 0.0150")}
@@ -349,16 +348,6 @@ async def test_a_run_without_an_alert_shows_its_newest_lines(dashboard: Dashboar
         await screen.press("l")
         assert isinstance(screen.app.screen, LogScreen)
         assert not isinstance(screen.app.screen, PlaceScreen)
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (60, 15), (40, 10)], ids=lambda s: f"{s[0]}x{s[1]}")
-async def test_the_panes_layouts(
-    dashboard: Dashboard, fixed_judge: MakeJudge, same_screen: Same, size: tuple[int, int]
-) -> None:
-    name = f"{size[0]}x{size[1]}"
-    async with dashboard("crash.log", size=size, judge=fixed_judge({})) as screen:
-        same_screen(f"log-{name}", await screen.press("L"))
-        same_screen(f"log-chosen-{name}", await screen.press("w", "k", "k", "k", "enter"))
 
 
 def test_a_line_that_is_kept_is_bytes() -> None:

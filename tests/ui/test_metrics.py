@@ -16,7 +16,6 @@ from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
 from miles_tui.core.series import Series
 from miles_tui.core.text import cells, middle
-from miles_tui.ingest.pieces import Ended
 from miles_tui.ui.browse import Entry, Lazily, entries, widths
 from miles_tui.ui.chosen import Chosen, extra_rows, row_names, scores_of, subject_of
 from miles_tui.ui.match import matcher
@@ -29,7 +28,6 @@ from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.signals import SignalTable
 
 Dashboard = Callable[..., Any]
-Same = Callable[[str, str], None]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "gap-jump.log"
 
@@ -367,15 +365,3 @@ async def test_names_in_the_log_cant_act_on_the_terminal(dashboard: Dashboard) -
         text = await screen.press("m", "G")
         assert "\x1b" not in text
         assert "\x07" not in text
-
-
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (60, 15), (40, 10)], ids=lambda s: f"{s[0]}x{s[1]}")
-@pytest.mark.parametrize("typed", ["", "kl"], ids=["all", "filtered"])
-async def test_screens(
-    dashboard: Dashboard, fixed_judge: MakeJudge, same_screen: Same, size: tuple[int, int], typed: str
-) -> None:
-    async with dashboard(SAMPLE, size=size, judge=fixed_judge({})) as screen:
-        await screen.give(Ended())
-        await screen.press("m", *(["slash", *typed] if typed else ["down"]))
-        name = "filtered" if typed else "all"
-        same_screen(f"metrics-{name}-{size[0]}x{size[1]}", screen.text)

@@ -13,7 +13,6 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.series import PAUSED, Series
 from miles_tui.core.steptime import KEPT, Split, split
 from miles_tui.core.text import cells
-from miles_tui.ingest.pieces import Ended
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.steptime import StepTimeScreen
@@ -21,10 +20,8 @@ from miles_tui.ui.spans import text_of
 from miles_tui.ui.timebar import bar, percent, shares
 
 Dashboard = Callable[..., Any]
-Same = Callable[[str, str], None]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "gap-jump.log"
-SIZES = [(120, 36), (80, 24), (60, 15), (40, 10)]
 TIMES = {"step": 150.0, "train_wait": 50.0, "train": 100.0, "log_probs": 15.0, "ref_log_probs": 5.0,
          "actor_train": 70.0, "update_weights": 1.0, "sleep": 2.0, "wake_up": 3.0}  # fmt: skip
 
@@ -180,18 +177,3 @@ async def test_it_goes_on_with_the_steps(dashboard: Dashboard, blocks: list[byte
 async def test_a_log_without_times_says_so(dashboard: Dashboard) -> None:
     async with dashboard(b"rollout 0: {'rollout/raw_reward': 0.5}\n") as screen:
         assert "no step's times so far" in await screen.press("w", "enter")
-
-
-@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
-async def test_screens(dashboard: Dashboard, fixed_judge: MakeJudge, same_screen: Same, size: tuple[int, int]) -> None:
-    async with dashboard(SAMPLE, size=size, judge=fixed_judge({})) as screen:
-        await screen.give(Ended())
-        await screen.press("w")
-        same_screen(f"time-{size[0]}x{size[1]}", screen.text)
-
-
-async def test_in_ascii(dashboard: Dashboard, fixed_judge: MakeJudge, same_screen: Same) -> None:
-    async with dashboard(SAMPLE, size=(80, 24), judge=fixed_judge({}), glyphs="ascii") as screen:
-        await screen.give(Ended())
-        await screen.press("w")
-        same_screen("time-ascii", screen.text)

@@ -101,7 +101,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         width = self.size.width
         if self.too_small:
             need = sentence(HeaderView(), width, self.size.height)[1:]
-            self.query_one("#head", Lines).show([packed(self._summary(), width, gap="  "), *need])
+            worst_first = [Part(i, part.long) for i, part in enumerate(self._summary()[1:] or self._summary())]
+            self.query_one("#head", Lines).show([packed(worst_first, width, gap="  "), *need])
             return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]

@@ -32,6 +32,7 @@ class SubScreen(Screen[None]):
     FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (("Esc", "back", 0),)
     DEFAULT_CSS = """
     SubScreen { layout: vertical; overflow: hidden; background: $ground; color: $text-ink; }
+    SubScreen:ansi { background: $ground; color: $text-ink; }  /* Textual's own rule for 16 colours is as near */
     SubScreen Lines { background: $ground; }
     SubScreen #title { margin-bottom: 1; }
     SubScreen #body { height: 1fr; }

@@ -1,0 +1,189 @@
+"""Every screen at every size class, as text; at two sizes also its styles: dark, light, 16 colours, none, ASCII.
+
+The files are in `snapshots/matrix`: the text, then for each kind of terminal a letter a cell, the legend of these
+letters and the lines that are not as they are in the dark theme. UPDATE_SCREENS=1 writes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pictured import Picture, cropped, differing, picture
+from rich.cells import cell_len
+from rich.color import ColorSystem
+
+from miles_tui.core.judge import Judge
+from miles_tui.ingest.pieces import Ended
+from miles_tui.ui.paint import to_ascii
+
+Opened = Callable[..., Any]
+Same = Callable[[str, str], None]
+SIZES = [(120, 40), (120, 36), (80, 24), (60, 15), (40, 10), (30, 8)]
+STYLED = [(120, 36), (80, 24)]
+GAP = {23: ("gap-jump", "gap 0.0409, mean of the last three 0.0383; level 0.0150 ± 0.000297 (this run so far)")}
+TALKS = {
+    30: ("reward-down-length-up", "reward 0.645 (mean of five), 0.713 before; answer length 631, 544 before"),
+    31: ("cut-share-high", "25 % of the answers are cut in the mean of five, 17 % were 12 rollouts ago"),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a screen is reached: its log, what its judge raises, keys; other runs beside it."""
+
+    log: str = "gap-jump.log"
+    raises: dict[int, tuple[str, str]] = field(default_factory=lambda: GAP)
+    keys: tuple[str, ...] = ()
+    others: tuple[tuple[str, dict[int, tuple[str, str]]], ...] = ()
+    listed: bool = False
+
+
+WAYS = {
+    "main": Way(),
+    "main-two-alerts": Way("talks-longer.log", TALKS),
+    "main-calm": Way("plain-seed1.log", {}),
+    "main-crashed": Way("crash.log", {}),
+    "chart": Way(keys=("j", "j", "j", "enter", "left", "left")),
+    "chart-two": Way("talks-longer.log", TALKS, ("v", "j", "enter")),
+    "metrics": Way(keys=("m", "down")),
+    "metrics-filtered": Way(keys=("m", "slash", "k", "l")),
+    "time": Way(keys=("w",)),
+    "log": Way("crash.log", {}, ("L",)),
+    "log-line": Way("crash.log", {}, ("L", "w", "k", "k", "k", "enter")),
+    "conditions": Way(keys=("x",)),
+    "help": Way(keys=("question_mark",)),
+    "themes": Way(keys=("T",)),
+    "runs": Way(others=(("talks-longer.log", TALKS), ("plain-seed1.log", {})), listed=True),
+}
+SCROLLED = ("metrics", "log-line")
+FILES = Path(__file__).parent / "snapshots" / "matrix"
+EVERY = pytest.mark.parametrize("name", list(WAYS))
+
+
+def spoken(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+@pytest.fixture
+def shown(dashboard: Opened, fixed_judge: Callable[..., Judge], given_feed: Any, sample_logs: Any) -> Opened:
+    """`async with shown("chart", size)`: that screen, in a run whose input ended."""
+
+    @asynccontextmanager
+    async def opened(name: str, size: tuple[int, int], **options: object) -> AsyncIterator[Any]:
+        way = WAYS[name]
+        others = [given_feed(name=log) for log, _ in way.others]
+        given = {"judge": fixed_judge(way.raises), "others": others, "listed": way.listed}
+        async with dashboard(way.log, size, **given, **options) as screen:
+            for i, (log, raises) in enumerate(way.others, 1):
+                screen.app.sessions[i].run.judge = fixed_judge(raises)
+                with open(sample_logs(log), "rb") as file:  # noqa: PTH123
+                    others[i - 1].give(file.read())
+                await screen.wait(lambda _, i=i: others[i - 1].taken > 0)
+            await screen.give(Ended())
+            await screen.press(*way.keys)
+            yield screen
+
+    return opened
+
+
+def wear(screen: Any, look: str) -> None:
+    screen.app.use_look(screen.app.looks.all()[look])
+
+
+async def styles(screen: Any) -> tuple[list[str], Picture]:
+    """The maps of an app that can show all colours, and its picture in the dark theme."""
+    out: list[str] = []
+    dark = picture(screen.app)
+    for title, look, system in (
+        ("dark", "dark", ColorSystem.TRUECOLOR),
+        ("light", "light", ColorSystem.TRUECOLOR),
+        ("16 colours", "sixteen", ColorSystem.STANDARD),
+    ):
+        wear(screen, look)
+        await screen.pilot.pause()
+        out += section(title, picture(screen.app, system), dark)
+    wear(screen, "dark")
+    return out, dark
+
+
+def section(title: str, found: Picture, dark: Picture) -> list[str]:
+    """One kind of terminal: the legend, the lines of text and of the map that differ from the dark theme."""
+    lines = [f"=== {title}", *found.legend()]
+    text = differing(found.text, dark.text)
+    if text:
+        lines += ["--- text", *text]
+    marks = found.map() if found is dark or title == "dark" else differing(found.map(), dark.map())
+    return [*lines, *(["--- map", *marks] if marks else [])]
+
+
+async def poor(shown: Opened, name: str, size: tuple[int, int], dark: Picture, monkeypatch: Any) -> list[str]:
+    """The same screen without colour, and without UTF-8."""
+    with monkeypatch.context() as m:
+        m.setenv("NO_COLOR", "1")
+        async with shown(name, size) as screen:
+            bare = picture(screen.app, None)
+    assert not any(ink or ground for row in bare.rows for _, (_, ink, ground) in row), "a colour in spite of NO_COLOR"
+    same = [line.replace("▸", " ").replace("monochrome", "dark") for line in bare.text]
+    if name != "themes":
+        assert same == [line.replace("▸", " ") for line in dark.text], "the words are the same without colour"
+    async with shown(name, size, glyphs="ascii") as screen:
+        unknown = {char for char in screen.text if not char.isascii() and to_ascii(char).startswith("?")}
+        assert not unknown, "characters without a stand-in"
+        plain = picture(screen.app, plain=True)
+    assert all(line.isascii() for line in plain.text)
+    return [*section("no colour", bare, dark), "=== ASCII", *plain.text]
+
+
+def half_numbers(text: str, whole: str) -> list[str]:
+    """Numbers before an ellipsis that go on in the same screen with all the room there is."""
+    found = []
+    for cut in re.finditer(r"\S[^…\n]{0,14}\d(?=…)", text):
+        said = cut[0].rpartition("  ")[2]
+        ends = [m.end() for m in re.finditer(re.escape(said), whole)]
+        if not any(not re.match(r"[.,:eE+-]{0,2}\d", whole[end:]) for end in ends):
+            found.append(said)
+    return found
+
+
+@EVERY
+async def test_every_size(shown: Opened, same_screen: Same, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    async with shown(name, (400, 100)) as screen:
+        whole = screen.text
+    for size in SIZES:
+        async with shown(name, size) as screen:
+            assert list(cropped(screen.app)) == []
+            lines = screen.text.splitlines()
+            assert len(lines) <= size[1]
+            assert all(cell_len(line) <= size[0] for line in lines)
+            assert half_numbers(screen.text, whole) == []
+            if size[0] < 38:
+                assert "needs 38x10" in screen.text
+            rest: list[str] = []
+            if size in STYLED:
+                rest, dark = await styles(screen)
+        if size in STYLED:
+            rest += await poor(shown, name, size, dark, monkeypatch)
+        same_screen(f"matrix/{name}-{spoken(size)}", "\n".join([*lines, *rest]))
+
+
+@EVERY
+async def test_a_pane_that_is_resized_looks_as_one_that_was_opened_so(shown: Opened, name: str) -> None:
+    """A list that is longer than the pane stays where it was scrolled to: only its frame is the same."""
+    async with shown(name, SIZES[0]) as screen:
+        for size in (*SIZES[1:], *SIZES[-2::-1]):
+            await screen.pilot.resize_terminal(*size)
+            file = FILES / f"{name}-{spoken(size)}.txt"
+            fresh = file.read_text(encoding="utf-8").partition("\n===")[0].rstrip().splitlines()
+            same = ends if name in SCROLLED else list
+            await screen.wait(lambda text, fresh=fresh, same=same: same(text.rstrip().splitlines()) == same(fresh))
+            assert list(cropped(screen.app)) == []
+
+
+def ends(lines: list[str]) -> list[str]:
+    return [*lines[:2], *lines[-1:]]
