@@ -31,7 +31,7 @@ FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
 HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew
 LOOSE = 2.0  # times that the y-range may be as high as it must be: a run's first rollout says little of its noise
-FAR = 1.0  # heights beyond where most rollouts are from which on one is marked; nearer ones are drawn at the edge
+FAR = 1.0  # heights beyond the y-range from which on a single rollout is marked; nearer ones are drawn at its edge
 BLANK: Run = ("spark.mean", " ")
 AXIS = Axis()
 
@@ -87,7 +87,7 @@ def slots_of(width: int, glyphs: Glyphs) -> int:
 class Frame:
     """Where a sparkline stands: its size, the x-axis and the y-range. `follow` sets it, `spark` draws in it.
 
-    `low` and `high` are the y-range, `edges` the range of the signal, `near` the values from which on one is far off.
+    `low` and `high` are the y-range, `edges` the range of the signal.
     """
 
     width: int = 0
@@ -96,7 +96,6 @@ class Frame:
     start: int = 0
     low: float = 0.0
     high: float = 1.0
-    near: tuple[float, float] = (-math.inf, math.inf)
     edges: tuple[float, float] | None = None
 
     def follow(
@@ -120,15 +119,12 @@ class Frame:
         self.width, self.glyphs, self.edges, self.axis, self.start = width, glyphs, edges, axis, start
         shown = [c for c in columns if c.at >= start]
         drawn = [c for c in shown if not c.mark]
-        values = [c.value for c in drawn]
+        values = [value for c in drawn for value in c.singles]
         levels = [c.line for c in shown if c.line is not None]
         scale = y_range(values, levels, edges)
         if moved or self._left(levels or values) or self.high - self.low > LOOSE * (scale[1] - scale[0]):
             moved |= scale != (self.low, self.high)
             self.low, self.high = scale
-            singles = y_range([v for c in drawn for v in (c.low, c.high)], levels, edges) if axis.per > 1 else scale
-            far = FAR * (singles[1] - singles[0])
-            self.near = singles[0] - far, singles[1] + far
         return moved
 
     def _left(self, levels: Sequence[float]) -> bool:
@@ -209,9 +205,10 @@ def _cell(column: Column, frame: Frame) -> Run:
         return "spark.dead", glyphs.steps[frame.level(column.value, len(glyphs.steps))]
     if column.mark == "paused":
         return "spark.paused", glyphs.paused
-    if column.high > frame.near[1]:
+    far = FAR * (frame.high - frame.low)
+    if column.high > frame.high + far:
         return "spark.out" if _outside(column.high, frame.edges) else "spark.step", glyphs.above
-    if column.low < frame.near[0]:
+    if column.low < frame.low - far:
         return "spark.out" if _outside(column.low, frame.edges) else "spark.step", glyphs.below
     level, side = _height(column.value, frame)
     out = bool(_outside(column.value, frame.edges))
