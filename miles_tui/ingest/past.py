@@ -21,9 +21,12 @@ from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.source import GZIP_MAGIC
 
-BLOCK = 1 << 20
+BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
+STRETCH = 1 << 20  # bytes without a record, from which on text is searched as it is read (`core.reader.GAP`),
+SEARCHED = 6  # at so many times the price
 PIECE = 1 << 16
 LAUNCH = 4 << 20  # bytes at the beginning in which the printed arguments are looked for
+ARGUMENTS = (b"arguments ---", b"train.py", b"train_async.py", b"ray job submit")  # without any of these none are there
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 
 
@@ -31,13 +34,15 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 class Past:
     """How much of the past is wanted: the newest `rollouts`, all from rollout `step` on, or all from `time` on.
 
-    `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record.
+    `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record. `most` bounds
+    the bytes before the newest record, those of long stretches without a record counted at their price.
     """
 
     rollouts: int | None = None
     step: int | None = None
     time: float | None = None
     clock: float | None = None
+    most: int | None = None
 
 
 def parse_since(text: str) -> Past:
@@ -65,12 +70,27 @@ def begin_at(path: Path, past: Past) -> int:
         with path.open("rb") as file:
             if file.read(2) == GZIP_MAGIC:
                 raise UsageError(f"{path}: --tail and --since need a plain file, not a packed one")
-            boundary = _Boundary(past)
-            for end, line in _candidates_backwards(file):
-                if boundary.is_before(line):
-                    return end
+            return _begin_in(file, past)
     except OSError as error:
         raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+
+
+def _begin_in(file: BinaryIO, past: Past) -> int:
+    boundary = _Boundary(past)
+    begin = spent = empty = 0
+    for start, block in blocks_backwards(file, BLOCK):
+        before = boundary.records
+        for at, line in _candidates_backwards(block):
+            known = boundary.records
+            if boundary.is_before(line):
+                return start + at + len(line)
+            if boundary.records > known:
+                begin = start + at
+        empty = 0 if boundary.records > before else empty + len(block)
+        if past.most is not None and before:
+            spent += len(block) * (SEARCHED if empty > STRETCH else 1)
+            if spent >= past.most:
+                return begin
     return 0
 
 
@@ -85,18 +105,26 @@ def without_past(log: Log, past: Past) -> Log:
 
 
 def launch_facts(path: Path) -> list[Fact]:
-    """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog."""
-    reader, left = Reader(), LAUNCH
+    """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog.
+
+    A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the one that has `ARGUMENTS` in it.
+    """
+    reader, before, found = Reader(), b"", False
     facts: list[Fact] = []
     try:
         with path.open("rb") as file:
-            while left > 0 and (head := file.read(PIECE)):
-                left -= len(head)
-                for item in reader.feed(head):
+            while file.tell() < LAUNCH and (piece := file.read(PIECE)):
+                if not found and not (found := any(words in before[-64:] + piece for words in ARGUMENTS)):
+                    if any(records_in(line).records for _, line in _candidates_backwards(piece)):
+                        return facts
+                    before = piece
+                    continue
+                for item in (*reader.feed(before), *reader.feed(piece)):
                     if isinstance(item, Record):
                         return facts  # the launch is over
                     if item.kind is FactKind.ARGS:
                         facts.append(item)
+                before = b""
     except OSError as error:
         raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
     return facts
@@ -108,6 +136,7 @@ class _Boundary:
     def __init__(self, past: Past) -> None:
         self._past = past
         self._time = past.time
+        self.records = 0  # seen so far
         self._seen: set[int] = set()
         self._usual = Usual()
 
@@ -115,7 +144,9 @@ class _Boundary:
         """Whether this line says the newest record that is not wanted."""
         line = line.rstrip(b"\r\n")
         usual = self._usual.record(line, 0, len(line))
-        return any(map(self._unwanted, records_in(line).records if usual is None else [usual]))
+        records = records_in(line).records if usual is None else [usual]
+        self.records += len(records)
+        return any(map(self._unwanted, records))
 
     def _unwanted(self, record: Record) -> bool:
         past = self._past
@@ -133,12 +164,11 @@ class _Boundary:
         return past.rollouts is not None and len(self._seen) > past.rollouts
 
 
-def _candidates_backwards(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """(offset behind it, line) of the lines with a brace, from the last one to the first."""
-    for start, block in blocks_backwards(file, BLOCK):
-        end = len(block)
-        while (brace := block.rfind(b"{", 0, end)) >= 0:
-            begin = block.rfind(b"\n", 0, brace) + 1
-            end = block.find(b"\n", brace) + 1 or len(block)
-            yield start + end, block[begin:end]
-            end = begin
+def _candidates_backwards(block: bytes) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of the lines with a brace in a block of lines, from the last one to the first."""
+    end = len(block)
+    while (brace := block.rfind(b"{", 0, end)) >= 0:
+        begin = block.rfind(b"\n", 0, brace) + 1
+        end = block.find(b"\n", brace) + 1 or len(block)
+        yield begin, block[begin:end]
+        end = begin

@@ -94,3 +94,49 @@ def test_blocks_backwards_are_the_whole_file_in_complete_lines(tmp_path: Path) -
 def test_the_printed_arguments_are_found_at_the_beginning() -> None:
     (fact,) = launch_facts(LOG)[:1]
     assert fact.data["num_rollout"] == "48"
+
+
+def metric(n: int) -> bytes:
+    return f"rollout {n}: {{'rollout/raw_reward': 0.5}}\n".encode()
+
+
+def test_no_more_bytes_than_are_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "BLOCK", 1000)
+    log = tmp_path / "a.log"
+    log.write_bytes(b"".join(metric(n) + b"engine noise\n" * 30 for n in range(200)))
+    begin = begin_at(log, Past(rollouts=150, most=10_000))
+    assert log.read_bytes()[begin:].startswith(b"rollout ")
+    assert 10_000 - 2000 < log.stat().st_size - begin < 10_000 + 2000
+    assert begin_at(log, Past(rollouts=5, most=10_000)) == begin_at(log, Past(rollouts=5))
+
+
+def test_a_long_stretch_without_a_record_counts_at_its_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "BLOCK", 1000)
+    monkeypatch.setattr(past, "STRETCH", 4000)
+    log = tmp_path / "a.log"
+    log.write_bytes(b"".join(metric(n) + b"engine noise\n" * 1000 for n in range(20)))
+    # 13 KB of noise a rollout, of which 9 count sixfold: 58 KB.
+    assert first_rollouts(log, begin_at(log, Past(rollouts=20, most=50_000))) == [19]
+    assert first_rollouts(log, begin_at(log, Past(rollouts=20, most=100_000))) == [18, 19]
+
+
+def test_what_follows_the_newest_record_bounds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "BLOCK", 1000)
+    log = tmp_path / "a.log"
+    log.write_bytes(metric(0) + metric(1) + b"engine noise\n" * 1000)
+    assert first_rollouts(log, begin_at(log, Past(rollouts=1, most=2000))) == [1]
+
+
+def test_a_beginning_without_arguments_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"engine noise\n" * 20_000 + metric(0))
+    monkeypatch.setattr(past.Reader, "feed", lambda *_: pytest.fail("it was searched"))
+    assert launch_facts(log) == []
+
+
+@pytest.mark.parametrize("at", [0, 65_530, 200_000])
+def test_arguments_are_found_wherever_a_piece_ends(tmp_path: Path, at: int) -> None:
+    table = LOG.read_bytes()[: begin_at(LOG, Past(step=1))]
+    log = tmp_path / "a.log"
+    log.write_bytes((b"engine noise\n" * 20_000)[-at or 10**9 :] + table)
+    assert launch_facts(log)[0].data["num_rollout"] == "48"
