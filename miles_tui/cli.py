@@ -263,8 +263,8 @@ def profiles(argv: Sequence[str]) -> int:
 
 def status(argv: Sequence[str]) -> int:
     p = parser("status", "One line about a run, for tmux's status-right or a prompt, quickly: from the end of the log."
-               f"\n\nIt judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more than "
-               f"{STATUS_MB} MB:\nwhat began before them it can't see. check and report judge the whole "
+               f"\n\nIt judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more "
+               f"than {STATUS_MB} MB:\nwhat began before them it can't see. check and report judge the whole "
                "log.")  # fmt: skip
     p.add_argument("log", metavar="LOG")
     add_profile(p)
