@@ -73,6 +73,28 @@ def sum_of_squares(values: Sequence[float]) -> float:
     return root * root
 
 
+def squares_around(center: float, values: Sequence[float]) -> float:
+    """The sum of the squared distances from `center`."""
+    root = math.dist(values, [center] * len(values))
+    return root * root
+
+
+def pulled_in(values: list[float], ordered: list[float], low: float, high: float) -> list[float]:
+    """`values`, each held within `low` and `high`; `ordered` are the same values in order.
+
+    Those beyond are few, and are looked up by what they are: half the cost of a look at each value.
+    """
+    below, above = bisect_left(ordered, low), bisect_right(ordered, high)
+    if below + len(ordered) - above > 8:
+        return [low if v < low else high if v > high else v for v in values]
+    held = values.copy()
+    for value in ordered[:below]:
+        held[held.index(value)] = low
+    for value in ordered[above:]:
+        held[held.index(value)] = high
+    return held
+
+
 def clip(value: float, low: float, high: float) -> float:
     """`value`, held within `low` and `high`."""
     return low if value < low else high if value > high else value

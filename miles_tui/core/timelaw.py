@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import sub, truediv
 
-from miles_tui.core.stats import clip, deviation, dot, median, middle_of, sum_of_squares
+from miles_tui.core.stats import clip, deviation, dot, median, middle_of, pulled_in, squares_around, sum_of_squares
 
 
 @dataclass(slots=True, frozen=True)
@@ -103,9 +103,8 @@ def _improve(
     one = 1.0 - rho
     usual = one * middle
     diff, turn = _quasi(rest, rho), _quasi(lean, rho)
-    noise = max(deviation(sorted(diff), usual), LEAST_NOISE)
-    low, high = usual - 2.5 * noise, usual + 2.5 * noise
-    held = [low if d < low else high if d > high else d for d in diff]
+    noise = max(deviation(steps := sorted(diff), usual), LEAST_NOISE)
+    held = pulled_in(diff, steps, usual - 2.5 * noise, usual + 2.5 * noise)
     # level shift m and share shift s by least squares, with a prior on the share
     n, turned, turns = len(held), sum(turn), sum_of_squares(turn)
     total, both = sum(held) - n * usual, dot(turn, held) - usual * turned
@@ -125,8 +124,7 @@ def _improve(
         now.share_sd = noise * math.sqrt(a11 / det)
         m *= one
         # the squares of held - usual - m - s * turn, multiplied out
-        spread = sum_of_squares(held) - usual * (2 * total + n * usual)
-        left = spread + m * (n * m - 2 * total) + s * (s * turns - 2 * both + 2 * m * turned)
+        left = squares_around(usual, held) + m * (n * m - 2 * total) + s * (s * turns - 2 * both + 2 * m * turned)
         now.noise = _noise(left, n, norm)
     _correlate(now, rest, ordered, norm, weight)
 
@@ -151,13 +149,14 @@ def _correlate(now: Fit, rests: list[float], ordered: list[float], norm: TimeNor
     `ordered` are the same `rests`, in the order of their size."""
     level = now.level
     reach = 2.5 * max(deviation(ordered, level), LEAST_NOISE)
-    low, high = level - reach, level + reach
-    held = [(low if rest < low else high if rest > high else rest) - level for rest in rests]
-    below = sum_of_squares(held)
+    held = pulled_in(rests, ordered, level - reach, level + reach)
+    below = squares_around(level, held)
     if below <= 0:
         return
     n = len(held)
-    raw = dot(held, held[1:]) / below
+    # the sum of the products of neighbours, by the squares of their differences: a third of the cost
+    ends = (held[0] - level) ** 2 + (held[-1] - level) ** 2
+    raw = (below - (ends + math.dist(held[1:], held[:-1]) ** 2) / 2) / below
     raw += (1 + 3 * max(raw, 0.0)) / n
     prior, count = (norm.rho, weight) if norm else (RHO, RHO_WEIGHT)
     rho = clip((n * raw + count * prior) / (n + count), 0.0, 0.95)

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from simulated import SETUPS, run
 
+from miles_tui.core import baseline
+from miles_tui.core.baseline import Baseline
 from miles_tui.core.conditions import reward_down_length_up
 from miles_tui.core.conditions.base import Reading, State
 from miles_tui.core.conditions.reward_down_length_up import LENGTHS, RewardDownLengthUp
 from miles_tui.core.conditions.signal_lost import SignalLost
 from miles_tui.core.rollouts import Rollout, Stage
-from miles_tui.core.stats import RAMP, STEP, Match, Shape, best_match
+from miles_tui.core.stats import (
+    MAD_TO_SD,
+    RAMP,
+    STEP,
+    Match,
+    Shape,
+    best_match,
+    center_and_scale,
+    deviation,
+    median,
+    pulled_in,
+    step_noise,
+)
+from miles_tui.core.trend import ALPHA_Z, trend
 
 
 @pytest.mark.parametrize("shape", [STEP, RAMP, Shape(0.7, 0.3)])
@@ -90,3 +109,79 @@ def test_a_signal_lost_after_a_long_steady_stretch_names_its_last_rollout() -> N
 def test_no_match_where_nothing_can_be_tried() -> None:
     assert best_match([], STEP, 3, 10, 3) == Match(0.0, 0)
     assert best_match([1.0, 2.0, 3.0], STEP, 3, 10, 3).length == 0
+
+
+def _plain_deviation(values: list[float], middle: float) -> float:
+    return MAD_TO_SD * median([abs(v - middle) for v in values])
+
+
+def _plain_noise(values: list[float]) -> float:
+    steps = [b - a for a, b in pairwise(values)]
+    scale = MAD_TO_SD * median([abs(s) for s in steps]) or math.sqrt(sum(s * s for s in steps) / len(steps))
+    return math.sqrt(sum(min(max(s, -3 * scale), 3 * scale) ** 2 for s in steps) / len(steps) / 2)
+
+
+def _plain_scale(values: list[float]) -> float:
+    middle = median(values)
+    reach = 2.5 * _plain_deviation(values, middle)
+    held = [min(max(v, middle - reach), middle + reach) for v in values]
+    center = sum(held) / len(held)
+    return math.sqrt(sum((v - center) ** 2 for v in held) / (len(held) - 1))
+
+
+def _samples() -> Iterator[tuple[random.Random, list[float]]]:
+    """Values of all sorts: smooth, tied, with spikes, of few and of many."""
+    rng = random.Random(11)
+    for _ in range(600):
+        size, tails = rng.randrange(3, 97), rng.choice((0.0, 0.03, 0.3))
+        values = [rng.gauss(0, 1) * (rng.uniform(3, 9) if rng.random() < tails else 1) for _ in range(size)]
+        yield rng, [round(v) / 4 for v in values] if rng.random() < 0.3 else values
+
+
+def test_what_is_read_from_values_in_order_is_what_a_look_at_each_gives() -> None:
+    for rng, values in _samples():
+        ordered, at = sorted(values), rng.choice((median(values), rng.uniform(-12, 12)))
+        assert deviation(ordered, at) == _plain_deviation(values, at)
+        low, high = sorted((rng.uniform(-4, 4), rng.uniform(-4, 4)))
+        assert pulled_in(values, ordered, low, high) == [min(max(v, low), high) for v in values]
+        assert step_noise(values) == pytest.approx(_plain_noise(values), rel=1e-12, abs=1e-300)
+        assert center_and_scale(values)[1] == pytest.approx(_plain_scale(values), rel=1e-12, abs=1e-300)
+
+
+def test_huge_values_have_a_scale() -> None:
+    assert center_and_scale([1e200, 2e200, 3e200, 4e200])[1] == pytest.approx(1.29e200, rel=0.01)
+    assert step_noise([1e-200, 2e-200, 4e-200]) > 0
+
+
+def test_a_baseline_is_that_of_its_values_whatever_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, base, sorted_anew = random.Random(5), Baseline(6, hold=4), []
+    monkeypatch.setattr(baseline, "sorted", lambda values: sorted_anew.append(1) or sorted(values), raising=False)
+    fits = 0
+    for number in range(2000):
+        base.add(round(rng.gauss(5, 1), rng.choice((1, 9))))
+        if base.ready and base._due == (1 if len(base.values) < 32 else 4):  # a fit of just these values
+            old = base.values[: max(len(base.values) - 4, min(len(base.values), 6))]
+            assert (base.center, base.scale) == center_and_scale(old)
+            fits += 1
+        if rng.random() < 0.004:
+            base.forget_last(rng.randrange(1, 9))
+        if number == 900:
+            base.rebase()
+    assert len(sorted_anew) < fits * 0.6
+
+
+def test_no_trend_is_found_before_the_variance_is_widened() -> None:
+    """The shortcut of `trend`: a score that is too small for the plain variance is too small for any."""
+    found = {-1: 0, 0: 0, 1: 0}
+    for _, values in _samples():
+        slope = random.Random(len(values)).uniform(-0.2, 0.2)
+        some = [v + slope * i for i, v in enumerate(values[:24])]
+        score = sum((b > a) - (b < a) for i, a in enumerate(some) for b in some[i + 1 :])
+        told = trend(some)
+        found[told] += 1
+        assert told == 0 or (score > 0) is (told > 0)
+        ties = sum(c * (c - 1) * (2 * c + 5) for c in Counter(some).values())
+        n = len(some)
+        sure = abs(score) - 1 >= ALPHA_Z * math.sqrt(max(n * (n - 1) * (2 * n + 5) - ties, 0) / 18)
+        assert sure or told == 0
+    assert min(found.values()) > 20
