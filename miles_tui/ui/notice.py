@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from miles_tui.core.alerts import Alert
 from miles_tui.core.conditions.base import Severity
+from miles_tui.core.glyphs import to_ascii
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.run import RunState
 from miles_tui.core.text import fit_text
-from miles_tui.ui.paint import to_ascii
 from miles_tui.ui.setup import Notices
 from miles_tui.ui.terminal import POOR, is_utf8
 

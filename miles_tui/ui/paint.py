@@ -17,23 +17,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
+from miles_tui.core.glyphs import to_ascii
+
 Codes = tuple[str, str, str]  # attributes, foreground, background; as parameters of an SGR sequence
 Cell = tuple[str, Codes]  # the text of one cell ("" for the right half of a wide character) and its style
 
 PLAIN: Codes = ("", "", "")
 BRIDGE = 3  # unchanged cells that are cheaper written again than stepped over: "\x1b[3C" has four bytes
-
-# What stands for the glyphs of this program where the terminal has no UTF-8.
-ASCII = str.maketrans(
-    {
-        "·": ".", "–": "-", "—": "-", "…": "~", "▲": "A", "●": "*", "○": "o", "◐": "~", "■": "#", "✖": "x", "✕": "x",
-        "✓": "=", "↑": "^", "↓": "v", "→": ">", "←": "<", "│": "|", "─": "-", "╭": "+", "╮": "+", "╰": "+", "╯": "+",
-        "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+", "▌": "|", "▐": "|",
-        "█": "#", "▁": "_", "▔": "-", "▏": "|", "▎": "|", "▍": "|", "▊": "|", "▉": "|", "▶": ">", "◀": "<", "▸": ">",
-        "×": "x", "≤": "<", "≥": ">", "±": "~", "◆": "*", "◇": "o", "▼": "v", "▾": "v", "△": "!",
-        "▽": "v", "“": '"', "”": '"',
-    }
-)  # fmt: skip
 
 _INKED = frozenset({"4", "7", "9"})  # attributes that show on an empty cell
 _ATTRIBUTES = (("bold", "1"), ("dim", "2"), ("italic", "3"), ("underline", "4"), ("reverse", "7"), ("strike", "9"))
@@ -87,19 +77,6 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
             elif cells:  # a combining character belongs to the cell before it
                 cells[-1] = (cells[-1][0] + char, cells[-1][1])
     return cells
-
-
-def to_ascii(text: str) -> str:
-    """The text with a stand-in of the same width for what is no ASCII."""
-    return "".join(map(_to_ascii, text))
-
-
-@lru_cache(maxsize=1024)
-def _to_ascii(char: str) -> str:
-    if char.isascii():
-        return char
-    known = char.translate(ASCII)
-    return known if known.isascii() else "?" * cached_cell_len(char)
 
 
 class Paper:
