@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from miles_tui.core.glossary import Meaning
 from miles_tui.core.numbers import fit, number, signed
+from miles_tui.core.ranges import OWN
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.text import cells, fit_text, middle, pad
 from miles_tui.ui.layout import Columns
@@ -16,10 +17,11 @@ Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the
 
 ARROWS = {-1: "↓", 0: " ", 1: "↑"}
 NONE = "–"
+STARRED = f"*{OWN}"  # whose the ranges are where a profile has some: a star marks the run's own
 
 
 def title_row(columns: Columns, owner: str, window: int, scale: str = "") -> Spans:
-    """The titles; `owner` is whose ranges these are, where that is the same for all, `scale` the sparklines'."""
+    """The titles; `owner` is whose ranges these are, as of `common_owner`, `scale` the sparklines'."""
     c, gap = columns, " " * columns.gap
     text = " " * c.margin + " " + gap + pad("signal", c.name) + gap + pad("last", c.number, "right")
     text += gap + pad(f"mean {window}", c.number, "right")
@@ -29,12 +31,13 @@ def title_row(columns: Columns, owner: str, window: int, scale: str = "") -> Spa
     if c.spark:
         text += gap + pad(scale, c.spark)
     if c.range:
-        text += gap + pad(f"range ({owner})" if owner else "range", c.range)
+        whose = f", {owner}" if owner == STARRED else f" ({owner})" if owner else ""
+        text += gap + pad("range" + whose, c.range)
     return [("dim", text)]
 
 
 def signal_row(view: RowView, columns: Columns, spark: Sparkline, *, owner: str = "", selected: bool = False) -> Spans:
-    """The row of a signal. `owner` as in `title_row`: a range of another owner names its own."""
+    """The row of a signal. `owner` as in `title_row`."""
     c, gap = columns, " " * columns.gap
     light = view.light
     name = "bright" if selected else "text"
@@ -63,18 +66,22 @@ def figure(value: float | None, width: int, digits: int) -> str:
 
 
 def range_text(view: RowView, width: int, owner: str = "") -> str:
-    """`0.0136 to 0.0164 manual`, `learning 6 of 10`, or nothing where there is no range."""
+    """`0.0136 to 0.0164`, `learning 6 of 10`, or nothing where there is no range; `(manual)` where no title says it."""
     if view.learning is not None:
         have, need = view.learning
         return f"learning {have} of {need}"
     if view.low is None or view.high is None:
         return ""
-    whose = f" {view.owner}" if view.owner and view.owner != owner else ""
+    whose = "" if view.owner in ("", owner) else f" ({view.owner})"
+    if owner == STARRED:
+        whose = "*" if view.owner == OWN else ""
     if view.low == view.high:
         return f"always {fit(view.low, 8)}" + whose
     # Two digits still tell the ends of a range apart, one does not: `0.0007 to 0.0007` says nothing.
     for tail in (whose, "") if whose else ("",):
-        for digits, to in ((3, " to "), (2, " to "), (2, "–")):
+        for digits, to in (
+            ((3, " to "), (3, "–"), (2, " to "), (2, "–")) if tail else ((3, " to "), (2, " to "), (2, "–"))
+        ):
             text = f"{number(view.low, digits)}{to}{number(view.high, digits)}{tail}"
             if len(text) <= width:
                 return text
@@ -104,9 +111,9 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
 
 
 def common_owner(views: Sequence[RowView]) -> str:
-    """Whose the ranges are, where all that there are have the same owner."""
+    """Whose the ranges are: the owner of all, or that a star marks the run's own among a profile's."""
     owners = {view.owner for view in views if view.owner}
-    return owners.pop() if len(owners) == 1 else ""
+    return STARRED if len(owners) > 1 else owners.pop() if owners else ""
 
 
 def _value_style(view: RowView) -> str:

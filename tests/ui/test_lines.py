@@ -86,7 +86,7 @@ def test_a_plan_uses_the_screen_and_keeps_what_matters(width: int, height: int) 
         (0.0136, 0.0164, 16, "0.0136 to 0.0164"),
         (0.000663, 0.000732, 16, "0.00066–0.00073"),
         (0.0, 0.0, 16, "always 0"),
-        (396.0, 787.0, 24, "396 to 787 manual"),
+        (396.0, 787.0, 24, "396 to 787 (manual)"),
         (-123456.0, 7e9, 16, "-1.2e5 to 7.0e9"),
     ],
 )
@@ -97,8 +97,12 @@ def test_a_range_is_said_as_exactly_as_fits(low: float, high: float, width: int,
 
 def test_whose_ranges_are_said_once_where_they_are_the_same() -> None:
     assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "first 10"
-    assert common_owner([GAP, dataclasses.replace(GAP, owner="manual")]) == ""
-    assert "manual" in text_of(signal_row(dataclasses.replace(GAP, owner="manual"), columns(120), no_spark))
+    known = dataclasses.replace(GAP, owner="manual")
+    owner = common_owner([GAP, known])
+    assert text_of(title_row(columns(80), owner, 5)).endswith("range, *first 10")
+    for width in (80, 120):
+        assert text_of(signal_row(GAP, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154*")
+        assert text_of(signal_row(known, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154")
 
 
 @given(st.integers(LEAST_WIDTH, 200))
