@@ -8,10 +8,12 @@ from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.run import RunState
 from miles_tui.core.series import Series
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.signals import SIGNALS, scores_of
+from miles_tui.core.standing import SIGNS
 from miles_tui.core.text import clock, duration, number
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
+MOST_SCORES = 4  # of evaluations
 ARGUMENTS = (
     "hf_checkpoint", "rollout_batch_size", "n_samples_per_prompt", "global_batch_size", "rollout_max_response_len",
     "lr", "eps_clip", "advantage_estimator",
@@ -25,22 +27,26 @@ def at(run: RunState) -> str:
 
 
 def status_line(run: RunState) -> str:
-    """One line: verdict as shape and word, worst condition, how far. `▲2 gap-jump · 31/48`."""
+    """One line: sign and verdict, or the worst condition of those that fire, and how far. `▲2 gap-jump · 31/48`."""
     firing = run.firing
-    if firing:
-        shape = "▲" if firing[0].severity is Severity.CRITICAL else "△"
-        return f"{shape}{len(firing)} {firing[0].condition} · {at(run)}"
-    shape = {"healthy": "●", "finished": "✓", "watching": "◐"}.get(run.verdict(), "○")
-    return f"{shape} {run.verdict()} · {at(run)}"
+    words = {alert.condition for alert in firing}
+    over = "crashed" if "crashed" in words else "stalled" if "stalled" in words else ""
+    if over or not firing:
+        word = over or run.verdict()
+        return f"{SIGNS[word]} {word} · {at(run)}"
+    sign = SIGNS["alert" if firing[0].severity is Severity.CRITICAL else "warned"]
+    return f"{sign}{len(firing)} {firing[0].condition} · {at(run)}"
 
 
-def paste(run: RunState, name: str) -> str:
-    """The run as Markdown that also reads well as plain text: verdict, eight signals, alerts, arguments."""
-    lines = [f"**{name}**: {run.verdict()}, rollout {at(run)}{_pace(run)}", "", "```"]
-    lines.append(f"{'signal':17}{'last':>10}{'mean 5':>10}{'min':>10}{'max':>10}")
+def paste(run: RunState, name: str, today: float | None = None) -> str:
+    """The run as Markdown that also reads well as plain text: verdict, eight signals, alerts, arguments.
+
+    `today`: a time of the day that needs no date, in seconds of the log's own clock (see `core.text.clock`).
+    """
+    lines = [f"**{name}**: {run.verdict()}, rollout {at(run)}{_pace(run, today)}", "", "```"]
+    lines.append(f"{'signal':17}{'last':>10}{f'mean {run.window}':>10}{'min':>10}{'max':>10}")
     lines += [_row(signal.name, run.signals[signal.name], run.window) for signal in SIGNALS]
-    scores = [n for n in run.metrics if n.startswith("eval/") and n.count("/") == 1 and "-" not in n]
-    lines += [_row(name_, run.metrics[name_], run.window) for name_ in scores[:4]]
+    lines += [_row(score, run.metrics[score], run.window) for score in scores_of(run.metrics)[:MOST_SCORES]]
     lines.append("```")
     shown = sorted(run.alerts, key=lambda a: (not a.open, a.severity is Severity.NOTICE))[:MOST_ALERTS]
     lines += [line for alert in shown for line in _alert(alert)] or ["No alert."]
@@ -50,10 +56,10 @@ def paste(run: RunState, name: str) -> str:
     return "\n".join([*lines, *(["", "Arguments: " + ", ".join(known)] if known else [])])
 
 
-def _pace(run: RunState) -> str:
+def _pace(run: RunState, today: float | None) -> str:
     parts = [f", attempt {run.attempt}"] if run.attempt > 1 else []
     if run.pace.last is not None:
-        parts.append(f", last line {clock(run.pace.last)}")
+        parts.append(f", last line {clock(run.pace.last, today=today)}")
     if run.pace.usual is not None:
         parts.append(f", a rollout every {duration(run.pace.usual)}")
     return "".join(parts)

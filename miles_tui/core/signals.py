@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -64,3 +65,12 @@ SIGNALS: tuple[Signal, ...] = (
 
 BY_NAME: dict[str, Signal] = {s.name: s for s in SIGNALS}
 BY_LOG_NAME: dict[str, Signal] = {name: s for s in SIGNALS for name in s.log_names}
+
+# Statistics beside an evaluation's score, by the end of their name; what has a further `/` is one, too.
+NO_SCORE = ("_ratio", "_steps", "_seconds", "_time", "_frac", "_len", "_count")
+
+
+def scores_of(names: Iterable[str]) -> list[str]:
+    """The evaluation scores among log names: `eval/gsm8k`, not `eval/gsm8k-truncated_ratio`."""
+    rest = ((name, name.removeprefix("eval/")) for name in names if name.startswith("eval/"))
+    return [name for name, score in rest if "/" not in score and "-pass@" not in score and not score.endswith(NO_SCORE)]

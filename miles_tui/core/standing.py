@@ -1,4 +1,4 @@
-"""What is said of a signal, in the words of an alert's life: the same on the screen and by `check`."""
+"""What is said of a run and of a signal: the same on the screen, in the title, by `status` and by `check`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ from miles_tui.core.run import RunState
 
 MISSING, NOT_JUDGED = "missing", "not judged"
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
+
+# What a verdict looks like, by its kind: one sign, one meaning, wherever a run is spoken of.
+SIGNS: dict[str, str] = {
+    "healthy": "●",
+    "finished": "✓",
+    "learning": "○",
+    "waiting": "○",
+    "watching": "◐",
+    "stalled": "■",
+    "crashed": "✖",
+    "alert": "▲",
+    "warned": "△",
+}
+
+
+def kind_of(run: RunState) -> str:
+    """The verdict as a key of `SIGNS`: its word, or whether the worst alert is critical (`alert`) or not (`warned`)."""
+    verdict, firing = run.verdict(), run.firing
+    if verdict in SIGNS:
+        return verdict
+    return "alert" if firing and firing[0].severity is Severity.CRITICAL else "warned"
 
 
 def standing(run: RunState, name: str) -> tuple[str, Severity | None]:

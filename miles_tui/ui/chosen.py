@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from miles_tui.core.run import RunState
+from miles_tui.core.signals import scores_of
 from miles_tui.ui.setup import Setup
-
-# Statistics beside an evaluation's score, by the end of their name; what has a further `/` is one, too.
-NO_SCORE = ("_ratio", "_steps", "_seconds", "_time", "_frac", "_len", "_count")
 
 
 @dataclass(slots=True)
@@ -29,12 +27,6 @@ class Chosen:
     def toggle_mark(self, name: str) -> bool:
         """Mark or unmark; whether it is marked now."""
         return _toggle(self.marked, name)
-
-
-def scores_of(names: Iterable[str]) -> list[str]:
-    """The evaluation scores among log names: `eval/gsm8k`, not `eval/gsm8k-truncated_ratio`."""
-    rest = ((name, name.removeprefix("eval/")) for name in names if name.startswith("eval/"))
-    return [name for name, score in rest if "/" not in score and "-pass@" not in score and not score.endswith(NO_SCORE)]
 
 
 def extra_rows(run: RunState, chosen: Chosen, always: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from miles_tui.core.conditions.base import Severity
 from miles_tui.core.numbers import number
 from miles_tui.core.run import RunState
 from miles_tui.core.signals import BY_NAME
+from miles_tui.core.standing import kind_of
 from miles_tui.core.text import DAY, cells, clock, fit_path, pad
 from miles_tui.ui.spans import Spans, fitted
 from miles_tui.ui.views import SHAPES
@@ -44,10 +45,7 @@ def run_row(name: str, run: RunState, *, note: str = "", followed: bool = True) 
     """The row of a run as it stands. Costs 20 us."""
     verdict = run.verdict()
     worst = run.firing[0] if run.firing else None
-    key = verdict if verdict in SHAPES else "alert"
-    if key == "alert" and worst is not None and worst.severity is not Severity.CRITICAL:
-        key = "warned"
-    shape, style = SHAPES[key]
+    shape, style = SHAPES[kind_of(run)]
     more = f" +{len(run.firing) - 1}" if len(run.firing) > 1 else ""
     return RunRow(
         name=name,

@@ -12,14 +12,13 @@ from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.columns import Axis, Span, joined
-from miles_tui.core.conditions.base import Severity
 from miles_tui.core.glossary import Meaning, meaning_of
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import SEVERITIES, standing
+from miles_tui.core.standing import SEVERITIES, SIGNS, kind_of, standing
 from miles_tui.core.trend import trend
 
 KEPT = 64  # newest rollouts that the trend and the change look at
@@ -58,17 +57,9 @@ NOT_JUDGED = LIGHTS["not judged"]  # no condition reads it
 TELLS_NOTHING = "not informative: 0 all along"
 
 # The verdict by shape and style; the word is the run's own.
-SHAPES: dict[str, tuple[str, str]] = {
-    "healthy": ("●", "ok"),
-    "finished": ("✓", "ok"),
-    "learning": ("○", "learn"),
-    "waiting": ("○", "dim"),
-    "watching": ("◐", "watch"),
-    "stalled": ("■", "critical"),
-    "crashed": ("✖", "critical"),
-    "alert": ("▲", "critical"),
-    "warned": ("△", "warning"),
-}
+STYLES = {"healthy": "ok", "finished": "ok", "learning": "learn", "waiting": "dim", "watching": "watch"}
+STYLES |= {"stalled": "critical", "crashed": "critical", "alert": "critical", "warned": "warning"}
+SHAPES: dict[str, tuple[str, str]] = {kind: (sign, STYLES[kind]) for kind, sign in SIGNS.items()}
 
 
 @dataclass(slots=True, frozen=True)
@@ -143,10 +134,7 @@ class AlertView:
 def header_view(run: RunState) -> HeaderView:
     """The header of now."""
     verdict = run.verdict()
-    key = verdict if verdict in SHAPES else "alert"
-    if key == "alert" and all(a.severity is not Severity.CRITICAL for a in run.firing):
-        key = "warned"
-    shape, style = SHAPES[key]
+    shape, style = SHAPES[kind_of(run)]
     pace, left = run.pace, run.pace.left(run.total)
     profile = run.judge.profile
     return HeaderView(

@@ -15,9 +15,10 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
 from miles_tui.core.series import Series
+from miles_tui.core.signals import scores_of
 from miles_tui.core.text import cells, middle
 from miles_tui.ui.browse import Entry, Lazily, entries, widths
-from miles_tui.ui.chosen import Chosen, extra_rows, row_names, scores_of, subject_of
+from miles_tui.ui.chosen import Chosen, extra_rows, row_names, subject_of
 from miles_tui.ui.match import matcher
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen

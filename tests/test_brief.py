@@ -1,0 +1,65 @@
+"""The state of a run in a few words: the line for a status bar and the report to paste."""
+
+from __future__ import annotations
+
+import pytest
+from runs import args, healthy, rollout, state
+
+from miles_tui.brief import paste, status_line
+from miles_tui.core.judge import Judge
+from miles_tui.core.records import Fact, FactKind, Item, Record
+from miles_tui.core.run import RunState
+from miles_tui.ui.views import header_view
+
+DONE = Fact(FactKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)
+FAILED = Fact(FactKind.JOB_FAILED, "Job 'raysubmit_1' failed", 99_000.0)
+SILENCE = Fact(FactKind.CLOCK, time=99_000.0)
+
+
+@pytest.mark.parametrize(
+    ("end", "line"),
+    [
+        ([DONE], "✓ finished · 29"),
+        ([FAILED], "✖ crashed · 29"),
+        ([SILENCE], "■ stalled · 29"),
+        ([], "● healthy · 29"),
+        ([item for n in (30, 31, 32) for item in rollout(n, gap=0.05)], "▲1 gap-jump · 32"),
+    ],
+    ids=["finished", "crashed", "stalled", "healthy", "alert"],
+)
+def test_a_sign_means_the_same_as_on_the_screen(end: list[Item], line: str) -> None:
+    run = state([*healthy(30), *end])
+    assert status_line(run) == line
+    assert header_view(run).shape == line[0]
+
+
+def test_a_warning_is_told_from_a_critical_alert() -> None:
+    run = state([*healthy(30), *rollout(30, clip=0.001)])
+    assert status_line(run) == "△1 clipped-on-policy · 30"
+    assert header_view(run).shape == "△"
+
+
+def test_an_alert_before_the_first_rollout_is_said() -> None:
+    run = RunState(Judge())
+    run.feed([FAILED])
+    assert status_line(run) == "✖ crashed · –"
+
+
+def test_the_report_has_the_scores_of_the_main_screen() -> None:
+    names = ("eval/aime-2024", "eval/gsm8k", "eval/gsm8k-truncated_ratio", "eval/lag_steps")
+    run = state([*healthy(12), Record("eval", 11, dict.fromkeys(names, 0.5), 4000.0)])
+    rows = [line.split()[0] for line in paste(run, "a.log").splitlines() if line.startswith("eval/")]
+    assert rows == ["eval/aime-2024", "eval/gsm8k"]
+
+
+def test_the_report_names_the_window_of_its_means() -> None:
+    run = RunState(Judge(), window=9)
+    run.feed(healthy(12))
+    assert "mean 9" in paste(run, "a.log")
+    assert "mean 5" not in paste(run, "a.log")
+
+
+def test_the_report_says_the_day_where_it_is_another() -> None:
+    run = state([args(num_rollout=48), *healthy(12)])
+    assert "last line 00:47" in paste(run, "a.log", today=80_000.0)
+    assert "last line 1 Jan 00:47" in paste(run, "a.log", today=3 * 86_400.0)
