@@ -12,16 +12,30 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from miles_tui.core.lines import Buffer, clean, line_start
+from miles_tui.core.lines import Buffer, clean, line_end, line_start
 from miles_tui.core.parse import NUMBERED_BRACE, Parsed, next_numbered, records_in
 from miles_tui.core.prefix import DATE_TIME, RAY
 
 _CRI = re.compile(rb"(?:\S+ )??\S{19,40} (std(?:out|err)) ([FP]) ")
 _CRI_PART = re.compile(rb" std(?:err|out) P ")
 _JSON_FILE, _STREAM = b'{"log":"', b'","stream":"'  # before and behind the text in docker's json-file
+# By form: a brace that is not the runtime's own, at a line's beginning; then by stream how its whole lines are
+# marked, and the parts of others.
+_BRACE = {"cri": re.compile(rb"\{"), "docker": re.compile(rb"\{(?:(?<=[^\n\r]\{)|(?!\"log\":\"))")}
+_WHOLE: dict[str, dict[bytes, bytes]] = {
+    "cri": {b"stdout": b" stdout F ", b"stderr": b" stderr F "},
+    "docker": {name: b'\\n","stream":"' + name + b'"' for name in (b"stdout", b"stderr")},
+}
+_PARTS_OF_OTHERS = {
+    "cri": {b"stdout": re.compile(rb" stderr P "), b"stderr": re.compile(rb" stdout P ")},
+    "docker": {name: re.compile(rb'(?<!\\n)","stream":"(?!' + name + rb'")') for name in (b"stdout", b"stderr")},
+}
+_STRANGER = re.compile(rb'","stream":"(?!stdout"|stderr")')
 _FRESH = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)")
 _MOST_LINES = 512  # between the halves; at five lines a second of engine noise more than a minute
 _MOST_BYTES = 1 << 20
+_NEAR = 1 << 16  # bytes in which that many lines are looked for; longer ones are few, and offered one by one
+_MOST_TRIES = 16  # lines from the end that are asked whether all is whole behind them
 _NARROWEST = 40  # columns: nobody's terminal is narrower, and shorter torn lines are something else
 
 
@@ -52,6 +66,23 @@ class Torn:
     def can_be_joined(line: bytes) -> bool:
         """Whether any transport can have torn `line`: a cheap answer, sometimes a yes too many."""
         return len(line) >= _NARROWEST
+
+    def lost_at(self, data: Buffer, at: int, end: int) -> int:
+        """Where the line begins at which a part just made will be lost, or -1 if that may not be in `data[at:end]`.
+
+        No brace of a writer's stands in there: nothing between can be the rest, and no line has to be offered.
+        """
+        mark = _WHOLE.get(self._how, {}).get(self._key) if isinstance(self._key, bytes) else None
+        if mark is None:
+            return -1
+        text = bytes(data[at : min(end, at + _NEAR)])
+        rest = text.split(b"\n", _MOST_LINES)[-1]
+        stop = len(text) - len(rest)
+        if text.count(b"\n", 0, stop) < _MOST_LINES or text[:1] == b"\n":
+            return -1
+        if text.find(b"\n\n", 0, stop) >= 0 or text.find(b"\r", 0, stop) >= 0:
+            return -1  # empty lines do not count, and CR ends a line too
+        return at + stop if text.find(mark, 0, stop) < 0 else -1
 
     def offer(self, line: bytes) -> Verdict:
         """What `line` is to this torn line. The answer depends on lines alone, never on how they arrived."""
@@ -171,6 +202,58 @@ def next_part(form: str, data: Buffer, start: int, end: int) -> int:
                     return begin
             mark = data.find(_STREAM, mark + len(_STREAM), end)
     return -1
+
+
+def whole_again(form: str, data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """Where the line begins from which on parts in `data[at:end]` matter; and up to where that is known.
+
+    Nothing waits for a rest at `at`. What is joined without a brace holds no metrics: before the first line with one
+    only a part that is still open there counts, so all up to a line behind which nothing waits is left out.
+    """
+    brace = _BRACE[form].search(data, at, end)
+    until = line_start(data, at, brace.start()) if brace else end
+    if form == "docker" and _STRANGER.search(data, at, until):
+        return at, until
+    behind = until
+    for _ in range(_MOST_TRIES):
+        stream, begin, stop = _last_whole(form, data, at, behind)
+        if not stream:
+            break
+        # Behind a stream's whole line nothing of it waits; of another one only what has begun since its own last.
+        since = at
+        for other in _WHOLE[form]:
+            if other != stream:
+                since = max(since, _last_whole(form, data, at, begin, other)[2])
+        if _PARTS_OF_OTHERS[form][stream].search(data, since, begin) is None:
+            return min(stop + 1, until), until
+        behind = begin
+    return at, until
+
+
+def _last_whole(form: str, data: Buffer, at: int, end: int, only: bytes = b"") -> tuple[bytes, int, int]:
+    """(its stream, its begin, its end) of the last line in `data[at:end]` that is no part, of any stream or of one."""
+    while True:
+        marks = [data.rfind(mark, at, end) for name, mark in _WHOLE[form].items() if only in (b"", name)]
+        mark = max(marks)
+        if mark < 0:
+            return b"", at, at
+        begin, stop = line_start(data, at, mark), line_end(data, mark, end)
+        stream = _whole_stream(form, bytes(data[begin:stop]))
+        if stream and (not only or stream == only):
+            return stream, begin, stop
+        end = begin
+
+
+def _whole_stream(form: str, line: bytes) -> bytes:
+    """The stream of a line that does not go on in another, or b""."""
+    if form == "cri":
+        match = _CRI.match(line)
+        return match[1] if match and match[2] == b"F" else b""
+    end = line.find(_STREAM)
+    if not line.startswith(_JSON_FILE) or not line.endswith(b"\\n", 0, end):
+        return b""
+    stream = _stream(line, end)
+    return stream if stream in _WHOLE[form] else b""
 
 
 def _stream(line: bytes, end: int) -> bytes:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 
 from miles_tui.core.facts import MARKS, Searcher
-from miles_tui.core.joins import Torn, Verdict, next_part, split_form
+from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
 from miles_tui.core.parse import is_candidate, next_numbered, records_in
 from miles_tui.core.prefix import source_of
@@ -50,6 +50,7 @@ class Reader:
         self._pause = re.compile(pause.pattern, pause.flags | re.MULTILINE) if pause else None
         self._torn: Torn | None = None
         self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
+        self._whole_until = 0  # of the region at hand: up to where it is known that no part can be left out
         self._searcher = Searcher()
         self._usual = Usual()
         # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer
@@ -99,6 +100,7 @@ class Reader:
         at = since = start
         if self._unsure:
             self._see_form(data, start, end)
+        self._whole_until = start
         part = next_part(self._form, data, start, end)
         while at < end:
             if self._torn is not None:
@@ -122,12 +124,11 @@ class Reader:
             if brace >= 0:
                 begin, stop = line_start(data, at, brace), line_end(data, brace, end)
                 since = self._line(data, begin, brace, stop, since, items)
+                at = stop + 1
             elif part >= 0:
-                stop = line_end(data, part, end)
-                since = self._part(data, part, stop, since, items)
+                at, since = self._part(data, part, end, since, items)
             else:
                 break
-            at = stop + 1
         self._keep_gap(data, since, end, items)
 
     def _see_form(self, data: Buffer, start: int, end: int) -> None:
@@ -182,16 +183,25 @@ class Reader:
             since = self._emit(record, data, since, start, stop, items)
         return since
 
-    def _part(self, data: Buffer, start: int, stop: int, since: int, items: list[Item]) -> int:
-        """Read the line `data[start:stop]`, which goes on in another; as `_line`."""
+    def _part(self, data: Buffer, start: int, end: int, since: int, items: list[Item]) -> tuple[int, int]:
+        """Read the line at `start`, which goes on in another; where to go on, and as `_line`."""
+        if start >= self._whole_until:
+            at, self._whole_until = whole_again(self._form, data, start, end)
+            if at > start:
+                return at, since
+        stop = line_end(data, start, end)
+        at = stop + 1
         if stop - start > self._lines.max_line:
-            return since
+            return at, since
         line = bytes(data[start:stop])
         records = records_in(line).records if next_numbered(line, 0, 0, len(line)) >= 0 else []
         self._torn = Torn(line, len(records))
         for record in records:
             since = self._emit(record, data, since, start, stop, items)
-        return since
+        if at < self._whole_until and (lost := self._torn.lost_at(data, at, self._whole_until)) >= 0:
+            self._torn = None
+            at = lost
+        return at, since
 
     def _emit(self, record: Record, data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:
         if self._pause is not None:
