@@ -30,7 +30,27 @@ def no_constant(word: str) -> None:
 VALUES = st.one_of(
     st.floats().map(repr),
     st.integers().map(repr),
-    st.sampled_from(["-0", "-0.0", "1E5", "1e+05", "1e400", "9" * 310, "1.", ".5", "+1", "01", "None", "True", "[1]"]),
+    st.sampled_from(
+        [
+            "-0",
+            "-0.0",
+            "1E5",
+            "1e+05",
+            "1e400",
+            "9" * 310,
+            "1.",
+            ".5",
+            "+1",
+            "01",
+            "None",
+            "True",
+            "[1]",
+            "np.float64(0.5)",
+            "np.float64(nan)",
+            "np.int64(3)",
+            "np.float64(1.)",
+        ]
+    ),
 )
 
 

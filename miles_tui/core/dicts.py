@@ -38,6 +38,8 @@ _MAX_VALUE = 1 << 20  # characters of a value that is skipped: a vector may be l
 _ODD = re.compile(
     rb"(': )(?:(?:np|numpy)\.(?:float|int|uint)\d*\(([-+.\w]+)\)|(-?)(nan|inf)|(None)|(True)|(False))(?=[,}])"
 )
+# The commonest of them alone, to be taken apart in C: a pass rate is four of these in every rollout.
+_NUMPY = re.compile(rb"n(?<=': n)(?:p|umpy)\.(?:float|int|uint)\d*\(([-+.\w]+)\)(?=[,}])")
 _JSON_OF = {b"nan": b"NaN", b"inf": b"Infinity"}
 
 
@@ -57,7 +59,8 @@ def printed_metrics(body: bytes | bytearray) -> tuple[Metrics, bytes] | None:
     if 0x5C in body:
         return None
     if 0x22 not in body:
-        ready = body.replace(b"'", b'"')
+        plain = body if 0x28 not in body else b"".join(_NUMPY.split(body))
+        ready = plain.replace(b"'", b'"')
     elif 0x27 in body:
         return None
     else:
