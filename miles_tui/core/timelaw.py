@@ -93,11 +93,11 @@ def _improve(
 ) -> None:
     """One Gauss-Newton step: a new level, share and `rho`, and after the `last` one their noise."""
     share, rho, (share0, share_sd) = now.share, now.rho, believed
-    grown = [share * x for x in over]  # the length's part of the time, from -1 up
-    if share * min(over) < LEAST_PART - 1.0:
-        grown = [max(part, LEAST_PART - 1.0) for part in grown]
-    rest = list(map(sub, logs, map(math.log1p, grown)))
-    lean = list(map(truediv, over, [1.0 + part for part in grown]))
+    parts = [1.0 + share * x for x in over]
+    if 1.0 + share * min(over) < LEAST_PART:
+        parts = [max(part, LEAST_PART) for part in parts]
+    rest = list(map(sub, logs, map(math.log, parts)))
+    lean = list(map(truediv, over, parts))
     middle = middle_of(ordered := sorted(rest))
     # quasi-differences of the rest and of its derivative; those of the middle itself are `usual`
     one = 1.0 - rho

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from miles_tui.core.conditions.base import LEARNING, OFF, OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
@@ -25,10 +23,7 @@ class ClippedOnPolicy(LatchedRule):
     """An identity, not a statistic: the ratio of a policy to itself is 1 (Schulman et al., PPO, 2017, eq. 7)."""
 
     condition = CONDITION
-
-    def _reads(self, rollout: Rollout) -> float | None:
-        value = rollout.values.get("clip fraction")
-        return value if value is not None and math.isfinite(value) else None
+    signal = "clip fraction"
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         if rollout.planned_updates is None:

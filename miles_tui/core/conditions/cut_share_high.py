@@ -34,6 +34,7 @@ class CutShareHigh(LatchedRule):
     RISEN = 0.35
     AT_START = 8  # rollouts: a run that begins with most answers cut is given these to get away from it
     condition = CONDITION
+    signal = "cut share"
     stages = (Stage.SAMPLED,)
 
     def __init__(self) -> None:
@@ -42,10 +43,6 @@ class CutShareHigh(LatchedRule):
         self.rewards: deque[float] = deque(maxlen=self.WINDOW)
         self.high = 0
         self.seen_low = 0  # rollouts below the bound so far
-
-    def _reads(self, rollout: Rollout) -> float | None:
-        value = rollout.values.get("cut share")
-        return value if value is not None and math.isfinite(value) else None
 
     def _take(self, rollout: Rollout, value: float) -> None:
         self.shares.append(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 
 from miles_tui.core.baseline import Baseline, Norm, tail_mean
@@ -42,6 +41,7 @@ class GapJump(LatchedRule):
     HIGH, FAR = 1.0, 4.0  # deviations above the center: from HIGH a rollout is high, three beyond FAR need no test
 
     condition = CONDITION
+    signal = "gap"
 
     def __init__(self, norm: Norm | None = None):
         super().__init__()
@@ -49,10 +49,6 @@ class GapJump(LatchedRule):
         self.last: deque[float] = deque(maxlen=5)
         self.level = self.scale = self.worst = 0.0  # of the alert that is on
         self.firsts: list[float] = []  # the first `LEAST` values, where no profile knows the level
-
-    def _reads(self, rollout: Rollout) -> float | None:
-        value = rollout.values.get("gap")
-        return value if value is not None and math.isfinite(value) else None
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         base = self.baseline

@@ -52,7 +52,7 @@ class GradNormGrowth(LatchedRule):
 
     def _reads(self, rollout: Rollout) -> float | None:
         value = rollout.values.get("gradient norm")
-        return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
+        return math.log(value) if value is not None and 0 < value < math.inf else None
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
         base = self.baseline

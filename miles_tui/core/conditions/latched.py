@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from miles_tui.core.conditions.base import HOLDS, LEARNING, OK, Condition, Reading, State
 from miles_tui.core.rollouts import Rollout, Stage
 
@@ -10,11 +12,12 @@ class LatchedRule:
     """A rule with two thresholds: `_watch` decides when it fires, `_eases` whether a rollout is clear again.
 
     It is resolved after `need` clear rollouts in a row. A subclass says LEARNING, OK, PENDING or FIRING in
-    `_watch`; `_reads` picks the rollout's value, None where it is missing.
+    `_watch`. It reads one `signal`, or says in `_reads` what it reads; what is missing or not finite counts as missing.
     """
 
     condition: Condition
     stages: tuple[Stage, ...] = (Stage.TRAINED,)
+    signal = ""
     need = 3  # rollouts: with the means of five that most rules ease by, a repair is resolved within eight
 
     def __init__(self) -> None:
@@ -24,8 +27,8 @@ class LatchedRule:
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
         """See `Rule.judge`."""
-        value = self._reads(rollout)
-        if value is None:
+        value = rollout.values.get(self.signal) if self.signal else self._reads(rollout)
+        if value is None or not isfinite(value):
             return self.standing
         if not self.on:
             self.standing = reading = self._watch(rollout, value)
@@ -44,6 +47,7 @@ class LatchedRule:
         return self.standing
 
     def _reads(self, rollout: Rollout) -> float | None:
+        """The rollout's value, None where it is missing."""
         raise NotImplementedError
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:

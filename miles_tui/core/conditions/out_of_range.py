@@ -36,10 +36,6 @@ class OutOfRange(LatchedRule):
         self.last: deque[float] = deque(maxlen=5)
         self.slack = 1e-9 * max(abs(low), abs(high))
 
-    def _reads(self, rollout: Rollout) -> float | None:
-        value = rollout.values.get(self.signal)
-        return value if value is not None and math.isfinite(value) else None
-
     def _outside(self, value: float) -> bool:
         self.last.append(value)
         now = sum(self.last) / len(self.last)

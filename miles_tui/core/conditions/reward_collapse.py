@@ -33,6 +33,7 @@ class RewardCollapse(LatchedRule):
     PART = 1 / 3
     NOISES, NOISES_ALONE = 5.0, 9.0
     condition = CONDITION
+    signal = "reward"
     stages = (Stage.SAMPLED,)
     need = 2
 
@@ -42,10 +43,6 @@ class RewardCollapse(LatchedRule):
         self.low = 0
         self.level = 0.0
         self.bound = -math.inf
-
-    def _reads(self, rollout: Rollout) -> float | None:
-        value = rollout.values.get("reward")
-        return value if value is not None and math.isfinite(value) else None
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
         if len(self.values) < self.LEAST:
