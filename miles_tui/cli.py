@@ -6,11 +6,11 @@ promises to take under half a second.
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import gc
-import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from miles_tui.options import (
     add_source,
     add_watch,
     complain,
+    judging_of,
     load_profile,
     parser,
     pauses_of,
@@ -31,6 +32,7 @@ from miles_tui.options import (
     setup_of,
     wanted,
 )
+from miles_tui.output import abandon, prepare
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -262,44 +264,46 @@ def profiles(argv: Sequence[str]) -> int:
 
 
 def status(argv: Sequence[str]) -> int:
-    p = parser("status", "One line about a run, for tmux's status-right or a prompt, quickly: from the end of the log."
-               f"\n\nIt judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more "
-               f"than {STATUS_MB} MB:\nwhat began before them it can't see. check and report judge the whole "
-               "log.")  # fmt: skip
+    p = parser("status", "One line about a run, for tmux's status-right or a prompt, from the end of the log.\n\n"
+               f"It judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
+               f"{STATUS_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
+               "The settings (profile, switched_off) count, as on the screen.")  # fmt: skip
     p.add_argument("log", metavar="LOG")
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
-    from miles_tui.core.judge import Judge
+    from miles_tui.core.run import RunState
     from miles_tui.ingest.logs import find_logs
-    from miles_tui.ingest.past import Past, without_past
-    from miles_tui.reading import read_log
+    from miles_tui.ingest.past import Past, is_seekable, without_past
+    from miles_tui.reading import read_as_of
 
-    log = without_past(find_logs([a.log])[0], Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
-    run = read_log(log, Judge(load_profile(a.profile)))
-    run.finish()
-    print(status_line(run))
+    log = find_logs([a.log])[0]
+    if is_seekable(log.path):
+        log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
+    setup = judging_of(a)
+    run = read_as_of(RunState(setup.judge(), keep_metrics=False), log, time.time())
+    print(status_line(run) + (f" · {log.path.name}" if Path(a.log).is_dir() else ""))
     return 0 if run.records else 3
 
 
 def report(argv: Sequence[str]) -> int:
-    p = parser("report", "The state of a run as Markdown, short enough for a chat.")
+    p = parser("report", "The state of a run as Markdown, short enough for a chat.\n\n"
+               "The settings (profile, switched_off, window) count, as on the screen.")  # fmt: skip
     p.add_argument("log", metavar="LOG")
     add_profile(p)
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
-    from miles_tui.core.judge import Judge
     from miles_tui.ingest.logs import find_logs, why_empty
-    from miles_tui.reading import read_log
+    from miles_tui.reading import read_as_of
 
     (log,) = wanted(find_logs([a.log])[:1], a)
-    run = read_log(log, Judge(load_profile(a.profile)), keep_metrics=True)
-    run.finish()
+    now = time.time()
+    run = read_as_of(judging_of(a).run(), log, now)
     if not run.records:
         complain(f"{log}: {why_empty(log)}")
         return 3
-    print(paste(run, log.path.name))
+    print(paste(run, log.path.name, now + time.localtime(now).tm_gmtoff))
     return 0
 
 
@@ -337,21 +341,34 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Errors are one line, never a traceback."""
-    args = list(sys.argv[1:] if argv is None else argv)
+    prepare()
+    try:
+        status = run_command(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()  # here, where a reader that has gone (`| head`) can be heard of
+        return status
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        abandon()  # nothing is left to say
+        return 0
+    except OSError as e:
+        if e.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT):
+            raise
+        abandon()
+        complain(f"standard output: {e.strerror}")
+        return 2
+
+
+def run_command(args: list[str]) -> int:
+    """The command's exit status, whichever way it ends."""
     command = COMMANDS.get(args[0]) if args else None
     try:
         return command(args[1:]) if command else dashboard(args)
     except MilesTuiError as e:
         complain(str(e))
         return e.exit_status
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is left to say, and the interpreter
-        # must not try to flush at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except SystemExit as e:  # argparse's end of --help and --version
+        return e.code if isinstance(e.code, int) else 0
 
 
 def program() -> int:

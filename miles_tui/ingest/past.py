@@ -94,6 +94,17 @@ def _begin_in(file: BinaryIO, past: Past) -> int:
     return 0
 
 
+def is_seekable(path: Path) -> bool:
+    """Whether a log has an end to begin at: it is a plain file, neither packed nor a pipe."""
+    if str(path) == STDIN or is_stream(str(path)):
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(2) != GZIP_MAGIC
+    except OSError:
+        return False
+
+
 def without_past(log: Log, past: Past) -> Log:
     """The log from the first wanted line on. Raises UnreadableLog, and UsageError for what can't be read backwards."""
     if str(log.path) == STDIN or is_stream(str(log.path)):

@@ -50,7 +50,10 @@ class Setup:
     note: str = ""
     compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
 
+    def judge(self) -> Judge:
+        """A judge that was shown nothing yet."""
+        return Judge(self.profile, off=self.switched_off)
+
     def run(self) -> RunState:
         """A run that nothing was fed to yet."""
-        judge = Judge(self.profile, off=self.switched_off)
-        return RunState(judge, window=self.window, capacity=self.history, pauses=self.pauses)
+        return RunState(self.judge(), window=self.window, capacity=self.history, pauses=self.pauses)

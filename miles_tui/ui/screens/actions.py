@@ -112,7 +112,9 @@ class MainActions(Screen[None]):
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
         from miles_tui.brief import paste
 
-        self.app.copy_to_clipboard(paste(self.session.run, self.session.name))
+        now = time.time()
+        today = now + time.localtime(now).tm_gmtoff
+        self.app.copy_to_clipboard(paste(self.session.run, self.session.name, today))
         self.say("report copied: paste it into a chat")
 
     def action_copy(self) -> None:

@@ -1,0 +1,42 @@
+"""Standard output and standard error as they are: any encoding, a reader that leaves, a full disk, nothing there."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+ERRORS = "miles-tui"  # the name of our way with what an encoding can't hold
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding can't hold becomes the ASCII form that the screen has for it."""
+    from miles_tui.core.glyphs import to_ascii
+
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return to_ascii(error.object[error.start : error.end]), error.end
+
+
+def prepare() -> None:
+    """Make both streams take any text. What each can hold is written as it is; a closed one takes it in vain."""
+    codecs.register_error(ERRORS, _stand_in)
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+            reconfigure(errors=ERRORS)
+
+
+def abandon() -> None:
+    """Nobody takes our output any more: what is still to be written, by the interpreter's end too, is lost."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # until the process ends
