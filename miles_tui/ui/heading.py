@@ -9,14 +9,19 @@ from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width_of
 from miles_tui.ui.views import HeaderView
 
+FROZEN: Span = ("watch", "view paused")
+STOPPED = ("stalled", "crashed")  # such a run has no end in sight
+
 
 @dataclass(slots=True, frozen=True)
 class Surroundings:
     """What the header says besides the run: the log's name, and notes such as `waiting for x.log to appear`.
 
-    `urgent` notes come before everything but the verdict, `notes` after it. `age` says how old the newest
-    record is where that is more than usual, `zone` names the log's zone where it is not the terminal's, `bar` is
-    what is generated of how many, `more` that the table goes on, where only the first line can say so.
+    `frozen` says that the view is paused: that is never left out. `urgent` notes come before everything but the
+    verdict, `notes` after it, and `elsewhere`, what other runs want to be known, gives way to this run's facts.
+    `age` says how old the newest record is where that is more than usual, `zone` names the log's zone where it is not
+    the terminal's, `bar` is what is generated of how many. Where the first line is the only one: `more` says that
+    the table goes on, `said` answers a key, `run` names the run among several.
     """
 
     name: str = ""
@@ -26,6 +31,10 @@ class Surroundings:
     zone: str = ""
     bar: tuple[int, int] | None = None
     more: str = ""
+    said: str = ""
+    frozen: bool = False
+    elsewhere: tuple[str, ...] = ()
+    run: str = ""
 
 
 def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
@@ -33,9 +42,9 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
     room = width - 2 * margin
     edge: Spans = [("text", " " * margin)] if margin else []
     if lines == 1:
-        return [edge + _first(view, around, around.urgent, room)]
+        return [edge + (_answer(view, around, room) if around.said else packed(_only(view, around, room), room))]
     name = _name(around.name, room)
-    first = _first(view, around, (), room - width_of(name) - 2 if name else room)
+    first = packed(_first(view, around), room - width_of(name) - 2 if name else room)
     second = _second(view, around, room, named=bool(name))
     return [edge + between(first, name, room), edge + second]
 
@@ -68,36 +77,59 @@ def _name(name: str, room: int) -> Spans:
     return [("dim", fit_path(name, size))] if size >= 8 or size == cells(name) else []
 
 
-def _first(view: HeaderView, around: Surroundings, urgent: tuple[str, ...], room: int) -> Spans:
+def _answer(view: HeaderView, around: Surroundings, room: int) -> Spans:
+    """What a key did, for its seconds in the place of all but the verdict's sign, and that the view is paused."""
+    signs: Spans = [(view.style, f"{view.shape} "), *([FROZEN, ("text", ": ")] if around.frozen else [])]
+    return [*signs, *fitted([("accent", around.said)], room - width_of(signs))]
+
+
+def _only(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
+    """The parts of a header of one line: the first line's, and what the second would say before all else."""
+    facts = _first(view, around)
+    leading = [part for part in facts if part.rank <= 1]
+    parts = [*leading, *([Part(0, [FROZEN])] if around.frozen else [])]
+    parts += [Part(2, [("watch", note)]) for note in around.urgent]
+    if around.more:
+        short: Spans = [("text", around.more.removesuffix(" rows").removesuffix(" row"))]
+        parts.append(Part(2, [("text", around.more)], short))
+    if around.run:
+        parts.append(Part(4, _name(around.run, room)))
+    return [*parts, *_others(around, 3), *facts[len(leading) :]]
+
+
+def _others(around: Surroundings, rank: int) -> list[Part]:
+    """What other runs want to be known: each, or where that is too long how many."""
+    count = len(around.elsewhere)
+    short = f"{count} other run{'s' if count > 1 else ''}: alerts"
+    return [Part(rank, [("watch", ", ".join(around.elsewhere))], [("watch", short)])] if count else []
+
+
+def _first(view: HeaderView, around: Surroundings) -> list[Part]:
     parts = [Part(0, verdict(view))]
     if view.rollout is not None:
         parts.append(Part(1, how_far(view), how_far(view, short=True)))
-    parts += [Part(2, [("watch", note)]) for note in urgent]
-    if around.more:
-        parts.append(
-            Part(2, [("text", around.more)], [("text", around.more.removesuffix(" rows").removesuffix(" row"))])
-        )
     if view.phase:
         since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []
-        parts.append(Part(3, [*label, ("text", view.phase), *since], [("text", view.phase)]))
+        parts.append(Part(5, [*label, ("text", view.phase), *since], [("text", view.phase)]))
         if around.bar is not None:
             done, total = around.bar
             parts.append(
-                Part(4, [("dim", "generated "), ("text", f"{done} of {total}")], [("text", f"{done}/{total}")])
+                Part(6, [("dim", "generated "), ("text", f"{done} of {total}")], [("text", f"{done}/{total}")])
             )
-        if view.until is not None:
-            parts.append(Part(5, [("dim", "usually until "), _time(view.until, view)], []))
-    return packed(parts, room)
+        if view.until is not None and view.verdict not in STOPPED:
+            parts.append(Part(7, [("dim", "usually until "), _time(view.until, view)], []))
+    return parts
 
 
 def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
-    parts = [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent)]
+    parts = [Part(0, [FROZEN])] if around.frozen else []
+    parts += [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent, 1)]
     if view.last is not None:
         last = _time(view.last, view)
         old: Spans = [("watch", f", {around.age}")] if around.age else []
         parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
-    if view.ends is not None:
+    if view.ends is not None and view.verdict not in STOPPED:
         parts.append(
             Part(5, [("dim", "ends about "), _time(view.ends, view)], [("dim", "ends "), _time(view.ends, view)])
         )
@@ -107,7 +139,7 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
         parts.append(Part(6, [("text", f"attempt {view.attempt}")]))
     if view.profile:
         profile: Spans = [("dim", f"profile {view.profile}")]
-        parts.append(Part(9, [*profile, ("watch", " of another setup")] if view.misfit else profile, profile))
+        parts.append(Part(10, [*profile, ("watch", " of another setup")] if view.misfit else profile, profile))
     if around.zone:
         parts.append(Part(7, [("watch", f"times in {around.zone}")]))
     if view.rebased is not None:
@@ -115,10 +147,11 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     if view.off:
         parts.append(Part(8, [("text", f"{view.off} condition{'s' if view.off > 1 else ''} off")]))
     if view.updates is not None:
-        parts.append(Part(11, [("dim", f"{view.updates} update{'s' if view.updates > 1 else ''} a rollout")], []))
+        parts.append(Part(12, [("dim", f"{view.updates} update{'s' if view.updates > 1 else ''} a rollout")], []))
     parts += [Part(7, [("dim", note)]) for note in around.notes]
+    parts += _others(around, 9)
     if not named:
-        parts.append(Part(10, [("dim", around.name)]))
+        parts.append(Part(11, [("dim", around.name)]))
     return packed(parts, room, gap=" · ") if parts else fitted([("dim", "")], room)
 
 

@@ -31,6 +31,8 @@ class Noticing:
         watcher = self._watchers.setdefault(id(session), Watcher(session.name))
         status = session.status
         live = session.live and status.caught_up and (status.position > 0 or bool(session.run.records))
+        if live:
+            session.watch_from_here()
         self.herald.take(watcher.look(session.run, now, live=live), now)
 
     def retitle(self, shown: Session, sessions: Sequence[Session]) -> None:
@@ -44,11 +46,14 @@ class Noticing:
 
 
 def title_of(shown: Session, sessions: Sequence[Session]) -> str:
-    """`▲2 gap-jump · 31/48`; with several runs the name of the one that it speaks of: `… · b.log`."""
+    """`▲2 gap-jump · 31/48`; with several runs the name of the one that it speaks of: `… · b.log`.
+
+    It speaks of the run on the screen, unless another has worse news: past is no news there either.
+    """
 
     def worst(session: Session) -> int:
-        firing = session.run.firing
-        return 0 if not firing else 2 if firing[0].severity is Severity.CRITICAL else 1
+        news = session.news
+        return 0 if not news else 2 if news[0].severity is Severity.CRITICAL else 1
 
     told = max([shown, *sessions], key=worst)
     return status_line(told.run) + (f" · {told.name}" if len(sessions) > 1 else "")

@@ -15,6 +15,7 @@ from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
 
 if TYPE_CHECKING:
+    from miles_tui.core.alerts import Alert
     from miles_tui.core.reader import Reader
     from miles_tui.core.sift import Ring
     from miles_tui.ingest.follow import Batch
@@ -60,6 +61,8 @@ class Session:
         self._glanced = -GLANCE_SECONDS
         self._was_caught_up = False
         self._doubted = False  # the file was written when its own stamps say that nothing was
+        self._past: list[Alert] | None = None  # alerts of before we watched; None while there is no such moment yet
+        self._grew = False  # since we watch
         self.chosen = Chosen()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
         self._pause = pause
@@ -89,6 +92,7 @@ class Session:
             if isinstance(piece, Data):
                 self._doubted &= not batch.caught_up or not self.status.caught_up  # it grows: our clock heard it
                 self.ring.add(piece.data, live=batch.caught_up)
+                self._grew |= self._past is not None
             elif isinstance(piece, Cut):
                 self.ring.cut(piece.why.value)
         status = self.status
@@ -113,6 +117,20 @@ class Session:
         change.header |= self._grow_older(now)
         _merge(self._change, change)
         return bool(change)
+
+    def watch_from_here(self) -> None:
+        """The log was caught up with: what fires by now is past. Called again it changes nothing."""
+        if self._past is None:
+            self._past = list(self.run.firing)
+
+    @property
+    def news(self) -> list[Alert]:
+        """What other runs' screens and the title are to say of it: alerts, worst first, that fire in a run that was
+        written to since we watch, or that began to fire since. What an old log ended with is past."""
+        past = self._past
+        if past is None:
+            return []
+        return [a for a in self.run.firing if self._grew or not any(a is old for old in past)]
 
     def glance(self, now: float) -> bool:
         """Somebody looks: the generation bar of now, at most every `GLANCE_SECONDS`; whether it moved.

@@ -198,7 +198,7 @@ class SeveralRuns(App[None]):
 
     def elsewhere(self) -> list[str]:
         """What the runs that are not on the screen want to be known: `other.log: 1 alert`."""
-        return [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.run.firing]
+        return [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.news]
 
     def on_grew(self) -> None:
         changes = [session.changed() for session in self.sessions]

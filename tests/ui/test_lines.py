@@ -114,7 +114,7 @@ def test_the_detail_has_whole_pieces_only(width: int) -> None:
 
 
 HEADER = HeaderView("▲", "critical", "1 alert", 31, 48, "training", 61_200.0, 61_320.0, 147.0, 64_000.0, 2, "manual")
-AROUND = Surroundings("some-long-name-of-a-log.log", ("view paused",), ("polling every 0.2 s",))
+AROUND = Surroundings("some-long-name-of-a-log.log", notes=("polling every 0.2 s",), frozen=True)
 
 
 @given(st.integers(LEAST_WIDTH, 240), st.sampled_from([1, 2]))
@@ -145,6 +145,46 @@ def test_the_header_says_what_the_person_should_know() -> None:
         assert said in second
     narrow = text_of(heading(view, around, 42, 1, 0)[0])
     assert narrow.startswith("▲ 1 alert   31/48   training   77/256")
+
+
+OTHERS = tuple(f"run-of-{day}.log: 1 alert" for day in ("monday", "tuesday", "friday", "sunday"))
+
+
+@pytest.mark.parametrize(("width", "lines"), [(120, 2), (80, 2), (60, 2), (40, 1)])
+def test_other_runs_give_way_to_this_ones_facts(width: int, lines: int) -> None:
+    """What the header says of its own run is there with and without alerts elsewhere."""
+    alone = [text_of(line) for line in heading(HEADER, Surroundings("a.log"), width, lines, 0)]
+    among = [text_of(line) for line in heading(HEADER, Surroundings("a.log", elsewhere=OTHERS), width, lines, 0)]
+    for fact in ("1 alert", "31", "last", "ends", "every 2 min 27 s", "attempt 2"):
+        assert (fact in " ".join(among)) == (fact in " ".join(alone)), fact
+    assert ("4 other runs: alerts" in " ".join(among)) == (width != 60)
+
+
+@given(st.integers(LEAST_WIDTH, 240), st.sampled_from([1, 2]), st.integers(0, 5), st.booleans())
+def test_a_frozen_view_never_looks_live(width: int, lines: int, notes: int, answered: bool) -> None:
+    around = Surroundings(
+        "some-long-name-of-a-log.log", tuple(f"reading, {n} %" for n in range(notes)), said="a copied" * answered,
+        frozen=True, elsewhere=OTHERS[:notes], run="a.log", more="↓ 3 more rows",
+    )  # fmt: skip
+    assert "paused" in " ".join(text_of(line) for line in heading(HEADER, around, width, lines, 0))
+
+
+def test_an_answer_to_a_key_comes_first_where_there_is_one_line() -> None:
+    said = "gap-jump quiet for 10 rollouts"
+    around = Surroundings("a.log", ("reading, 3 %",), said=said, elsewhere=OTHERS)
+    assert text_of(heading(HEADER, around, 40, 1, 0)[0]) == "▲ gap-jump quiet for 10 rollouts"
+    frozen = text_of(heading(HEADER, dataclasses.replace(around, frozen=True), 40, 1, 0)[0])
+    assert frozen.startswith("▲ view paused: gap-jump quiet for")
+    assert cells(frozen) <= 40
+
+
+@pytest.mark.parametrize("verdict", ["stalled", "crashed"])
+def test_a_run_that_stands_still_has_no_end_in_sight(verdict: str) -> None:
+    view = dataclasses.replace(HEADER, verdict=verdict, until=61_380.0)
+    for lines in (1, 2):
+        said = " ".join(text_of(line) for line in heading(view, Surroundings("a.log"), 200, lines, 0))
+        assert "ends" not in said
+        assert "usually" not in said
 
 
 @given(st.integers(1, 37), st.integers(1, 9))

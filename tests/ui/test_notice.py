@@ -14,10 +14,12 @@ import pytest
 from miles_tui.core.judge import Judge
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
+from miles_tui.ingest.follow import Batch
+from miles_tui.ingest.pieces import Data
 from miles_tui.report import AlertReport
 from miles_tui.ui.command import MOST_WAITING, Command
 from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, News, Watcher, as_json
-from miles_tui.ui.noticing import title_of
+from miles_tui.ui.noticing import Noticing, title_of
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Notices
 
@@ -213,8 +215,33 @@ def test_a_title_without_utf8_is_ascii(run: RunState) -> None:
 def test_the_title_speaks_of_the_run_that_fires_worst() -> None:
     calm, bad = (Session(name, RunState(Judge())) for name in ("a.log", "b.log"))
     assert title_of(calm, [calm]) == "○ waiting · –"
+    bad.watch_from_here()
     bad.run.judge.raise_("not-finite", 3, None, "nan")
     assert title_of(calm, [calm, bad]) == "▲1 not-finite · – · b.log"
+
+
+def batch(*pieces: bytes) -> Batch:
+    return Batch([Data(piece) for piece in pieces], True, 1, 1, "")
+
+
+def test_an_old_logs_alerts_are_no_news_for_the_title_until_it_grows() -> None:
+    """The run on the screen keeps the title, its own past or not; what fires there later takes it."""
+    noticing = Noticing(Notices(), UTF8, lambda _: None, lambda _: None)
+    live, old = (Session(name, RunState(Judge())) for name in ("live.log", "old.log"))
+    old.take(batch((LOGS / "gap-jump.log").read_bytes()), 0.0)
+    live.take(batch((LOGS / "plain-seed1.log").read_bytes()), 0.0)
+    for session in (live, old):
+        noticing.heard(session, 0.0)
+    assert old.run.firing
+    assert not old.news
+    assert title_of(live, [live, old]) == "✓ finished · 47/48 · live.log"
+    old.run.judge.raise_("stalled", 47, None, "silent")
+    assert [alert.condition for alert in old.news] == ["stalled"]
+    old.run.judge.clear("stalled", 47, None)
+    assert not old.news
+    old.take(batch(b"still here\n"), 1.0)
+    assert [alert.condition for alert in old.news] == ["gap-jump"]
+    assert title_of(live, [live, old]) == "▲1 gap-jump · 47/48 · old.log"
 
 
 # -- the command -----------------------------------------------------------------------------------

@@ -436,7 +436,8 @@ async def test_several_logs_are_followed_and_brackets_change_between_them(
     other = given_feed(name="other.log")
     async with dashboard("plain-seed1.log", others=[other]) as screen:
         assert "plain-seed1.log (1 of 2)" in screen.text
-        other.give(b"".join(blocks[:30]))
+        other.give(b"".join(blocks[:10]))
+        other.give(b"".join(blocks[10:30]))
         await screen.wait(lambda text: "other.log: 1 alert" in text)
         text = await screen.press("right_square_bracket")
         assert "other.log (2 of 2)" in text

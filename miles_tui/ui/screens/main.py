@@ -236,10 +236,6 @@ class MainScreen(MainActions):
     def _surroundings(self) -> Surroundings:
         """Notes about the input and the view."""
         status, urgent, notes = self.session.status, [], []
-        if self.paused:
-            urgent.append("view paused")
-        if self._said and not self._plan.footer:
-            urgent.insert(0, self._said)
         if status.missing:
             gone = status.missing == "does not exist"
             urgent.append(
@@ -256,10 +252,12 @@ class MainScreen(MainActions):
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
-        urgent += self.app_.elsewhere()
-        s = self.session
-        name, more = s.name + self.app_.place, "" if self._plan.footer else self._more
-        return Surroundings(name, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, more)
+        s, app, alone = self.session, self.app_, not self._plan.footer
+        return Surroundings(
+            s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
+            said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
+            run=s.name if app.place else "",
+        )  # fmt: skip
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,6 +17,9 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.views import header_view
 from miles_tui.ui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from miles_tui.ui.several import SeveralRuns
 
 BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
@@ -96,6 +99,10 @@ class SubScreen(Screen[None]):
         self._title = title
         self._frame()
 
+    def footer(self) -> tuple[tuple[str, str, int], ...]:
+        """The keys that work at this moment."""
+        return self.FOOTER
+
     def _frame(self) -> None:
         width = self.size.width
         if self.too_small:
@@ -103,9 +110,10 @@ class SubScreen(Screen[None]):
             return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
-        around = Surroundings(self.session.name)
+        name = self.session.name
+        around = Surroundings(name, run=name if cast("SeveralRuns", self.app).place else "")
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
+        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
         line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
         self.query_one("#keys", Lines).show([edge + fitted(line, width - 2 * margin)])

@@ -1,0 +1,46 @@
+"""What the dashboard says to people: answers to keys at every size, whose screen it is, messages that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from miles_tui.core.judge import Judge
+
+Dashboard = Callable[..., Any]
+MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
+GAP = {23: ("gap-jump", "gap 0.0409, mean of the last three 0.0383")}
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 12)], ids=["40x10", "60x12"])
+async def test_keys_are_answered_and_a_frozen_view_says_so_where_there_is_one_line(
+    dashboard: Dashboard, fixed_judge: MakeJudge, given_feed: Any, blocks: list[bytes], size: tuple[int, int]
+) -> None:
+    other = given_feed(name="other.log")
+    async with dashboard("gap-jump.log", size, judge=fixed_judge(GAP), others=[other]) as screen:
+        other.give(b"".join(blocks[:10]))
+        other.give(b"".join(blocks[10:30]))
+        await screen.wait(lambda text: "other" in text.splitlines()[0])
+        assert "gap-jump quiet for 10 rollouts" in (await screen.press("z")).splitlines()[0]
+        assert "gap-jump awake" in (await screen.press("z")).splitlines()[0]
+        text = await screen.press("space")
+        assert "view paused" in text.splitlines()[0]
+        assert "report copied" in (await screen.press("Y")).splitlines()[0]
+        assert "view paused" in screen.text.splitlines()[0]
+        assert "paused" not in await screen.press("space")
+
+
+@pytest.mark.parametrize("size", [(120, 36), (40, 10)], ids=["120x36", "40x10"])
+@pytest.mark.parametrize("keys", ["enter", "m", "L", "question_mark", "x", "w", "T"])
+async def test_every_screen_names_its_run_where_several_are_open(
+    dashboard: Dashboard, given_feed: Any, keys: str, size: tuple[int, int]
+) -> None:
+    async with dashboard("crash.log", size, others=[given_feed(name="other.log")]) as screen:
+        text = await screen.press(keys)
+        assert "crash.log" in text.splitlines()[0]
+        await screen.press("escape", "right_square_bracket")
+        assert "other.log" in (await screen.press(keys)).splitlines()[0]
+    async with dashboard("crash.log", size) as screen:
+        assert "crash.log" not in (await screen.press(keys)).splitlines()[0], "one run alone needs no name"
