@@ -17,8 +17,11 @@ TRAIN_SIDE = frozenset(
     f"perf/{name}_time" for name in ("train", "step", "train_wait", "actor_train", "log_probs", "total_train")
 )
 _NAMESPACED = tuple(f"/{name}" for name in TRAIN_SIDE)
-# log name -> (signal, place of that name in `Signal.log_names`)
-_PLACES = {name: (s.name, place) for s in SIGNALS for place, name in enumerate(s.log_names)}
+Meaning = tuple[str, str, int | None]
+# log name -> (signal, place of that name in `Signal.log_names`; None where it is the only one)
+_PLACES = {
+    name: (s.name, place if len(s.log_names) > 1 else None) for s in SIGNALS for place, name in enumerate(s.log_names)
+}
 MOST_NAMES = 1 << 14  # names of all layouts that are remembered: names can hold numbers, and be other ones in each line
 
 
@@ -49,15 +52,15 @@ def prefix_of(name: str) -> str:
 class Layout:
     """The kind and the names of some lines. `update` and `train_side` as `is_update` and `is_train_side` say.
 
-    `signals` are (signal, log name, place of that name in `Signal.log_names`), in the order of the line; None until
-    somebody asked `Layouts.signals`. Whoever keeps the values fills in `series` and which of the names they are for,
-    `kept`.
+    `signals` are (signal, log name, place of that name in `Signal.log_names`, None where there is only one), in the
+    order of the line; None until somebody asked `Layouts.signals`. Whoever keeps the values fills in `series` and
+    which of the names they are for, `kept`.
     """
 
     names: tuple[str, ...]
     update: bool
     train_side: bool
-    signals: tuple[tuple[str, str, int], ...] | None = None
+    signals: tuple[Meaning, ...] | None = None
     series: tuple[Series, ...] | None = None
     kept: tuple[str, ...] = ()
     _types: tuple[type, ...] = ()  # of the last line's values, and the names of those that were no floats
@@ -98,14 +101,14 @@ class Layouts:
             self._known[key] = layout
         return layout
 
-    def signals(self, layout: Layout) -> tuple[tuple[str, str, int], ...]:
+    def signals(self, layout: Layout) -> tuple[Meaning, ...]:
         """`Layout.signals`. The first namespaced line that is asked for decides whose the signals are."""
         if layout.signals is None:
             known = ((name, self._meaning(name)) for name in layout.names)
             layout.signals = tuple((said[0], name, said[1]) for name, said in known if said is not None)
         return layout.signals
 
-    def _meaning(self, name: str) -> tuple[str, int] | None:
+    def _meaning(self, name: str) -> tuple[str, int | None] | None:
         """(signal, place) of a log name; of `alpha/train/grad_norm` where alpha is the first of several models."""
         known = _PLACES.get(name)
         if known is not None or name.count("/") < 2:

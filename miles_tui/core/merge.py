@@ -215,9 +215,10 @@ class Merger:
         out: dict[str, float] = {}
         place_of, names, values = entry.place_of, self.names, entry.rollout.values
         for signal, name, place in layout.signals or self.layouts.signals(layout):
-            if place > place_of.get(signal, place):
-                continue
-            place_of[signal] = place
+            if place is not None:
+                if place > place_of.get(signal, place):
+                    continue
+                place_of[signal] = place
             names[signal] = name
             out[signal] = value = metrics[name]
             values[signal] = value if abs(value) < MOST_VALUE else math.copysign(math.inf, value)

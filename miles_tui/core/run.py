@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Protocol
 
 from miles_tui.core.alerts import Alert, AlertState
@@ -30,6 +31,7 @@ from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
 from miles_tui.core.trouble import is_fatal, says_more, was_the_end
 
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
+_SAYS = attrgetter("words", "state", "severity", "count", "evidence")  # of an alert: what is shown of it may change
 LEAST_GROWTH = 60.0  # seconds between the last record and the newest line that show that the file still grows
 
 
@@ -158,11 +160,11 @@ class RunState:
 
     def feed(self, items: Iterable[Item], now: float | None = None) -> Change:
         """Take what the log says, in its order. `now` is the caller's clock in seconds (live only)."""
-        change = Change()
+        change, take = Change(), self._take_record
         for item in items:
             if isinstance(item, Record):
                 if 0 <= item.number < MOST_NUMBER:
-                    self._take_record(item, change)
+                    take(item, change)
                     self._heard = now
             else:
                 self._take_fact(item, change)
@@ -381,8 +383,7 @@ class RunState:
             self._merger.planned = self._merger.groups * int(samples) // int(batch) or None
 
     def _note_alerts(self, change: Change) -> None:
-        now = [(a.condition, a.state, a.severity, a.count, a.evidence) for a in self.alerts[-64:]]
-        shown = (len(self.alerts), now, list(self.judge.states.values()))
+        shown = (len(self.alerts), list(map(_SAYS, self.alerts[-64:])), list(self.judge.states.values()))
         if shown != self._alerts_before:
             self._alerts_before = shown
             change.alerts = change.header = True

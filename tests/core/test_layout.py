@@ -49,7 +49,7 @@ def test_a_line_of_floats_is_taken_as_it_is_and_integers_become_floats() -> None
 def test_the_first_model_that_is_asked_for_has_the_signals() -> None:
     layouts = Layouts()
     beta, alpha = (layouts.of("step", [f"{model}/train/grad_norm", f"{model}/train/x"]) for model in ("beta", "alpha"))
-    assert layouts.signals(alpha) == (("gradient norm", "alpha/train/grad_norm", 0),)
+    assert layouts.signals(alpha) == (("gradient norm", "alpha/train/grad_norm", None),)
     assert layouts.signals(beta) == ()
     assert layouts.namespace == "alpha/"
 
@@ -58,6 +58,6 @@ def test_signals_are_in_the_order_of_the_line_with_the_place_of_their_name() -> 
     layouts = Layouts()
     line = layouts.of("perf", ["perf/rollout_time", "rollout/response_len/mean", "misc"])
     assert layouts.signals(line) == (
-        ("rollout time", "perf/rollout_time", 0),
+        ("rollout time", "perf/rollout_time", None),
         ("answer length", "rollout/response_len/mean", 1),
     )
