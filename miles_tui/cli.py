@@ -308,11 +308,16 @@ def report(argv: Sequence[str]) -> int:
 
 
 def config(argv: Sequence[str]) -> int:
-    parser("config", "The settings in force, each with its meaning and where its value came from.").parse_args(argv)
-    from miles_tui.settings import config_file, effective, load_settings
+    parser("config", "The settings in force, each with its meaning, who reads it and where its value came from.\n\n"
+           "Exit status: 2 where a setting is wrong.").parse_args(argv)  # fmt: skip
+    from miles_tui.settings import config_file, effective, load_settings, wrong_names
 
-    print(effective(load_settings(), config_file()), end="")
-    return 0
+    settings, path = load_settings(), config_file()
+    wrong = wrong_names(settings)
+    print(effective(settings, path, wrong), end="")
+    for key, said in wrong.items():
+        complain(f"{path}: {key}: {said}")
+    return 2 if wrong else 0
 
 
 def explain(argv: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.core.profile import Profile, read_profile, write_profile
-from miles_tui.errors import BadSetting
+from miles_tui.errors import BadSetting, nearest
 from miles_tui.locations import profiles_dir
 
 BUNDLED = Path(__file__).resolve().parent / "_profiles"
@@ -31,8 +31,8 @@ def load(name: str) -> Profile:
     """
     path = find(name)
     if path is None:
-        known = ", ".join(found.name for found in known_profiles())
-        raise BadSetting(f"no profile {name}: neither a file nor one of {known} (make one with: miles-tui calibrate)")
+        near = nearest(name, [found.name for found in known_profiles()])
+        raise BadSetting(f"no profile {name}: neither a file nor a name{near} (miles-tui calibrate makes one)")
     return read(path)
 
 

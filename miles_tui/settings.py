@@ -5,7 +5,6 @@ Nothing is written unasked; a missing file is the defaults.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.signals import BY_NAME
-from miles_tui.errors import BadSetting
-from miles_tui.locations import config_dir
+from miles_tui.errors import BadSetting, nearest
+from miles_tui.locations import bundled_themes, config_dir, themes_dir
 
 FILE = "config.toml"
+# Setting -> the commands without a screen that read it: those of a person, who is to be told the same everywhere.
+ALSO_READ_BY = {"profile": "status, report", "switched_off": "status, report", "window": "report"}
 
 
 class Notify(BaseModel):
@@ -95,24 +96,41 @@ def load_settings(path: Path | None = None) -> Settings:
         raise BadSetting(f"{path}: {_said(error)}") from None
 
 
-def effective(settings: Settings, path: Path, options: Mapping[str, object] | None = None) -> str:
-    """All settings as TOML, each with its meaning and where its value came from: the file, an option or the default."""
-    given = options or {}
-    lines = [f"# {path}{'' if path.exists() else ' (there is no such file: these are the defaults)'}", ""]
-    lines += _table(settings, Settings, given)
+def wrong_names(settings: Settings) -> dict[str, str]:
+    """Setting -> what is wrong with its value: no such theme, no such profile, or one that can't be used."""
+    from miles_tui.profiles import load
+
+    wrong = {}
+    themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in folder.glob("*.toml"))
+    if settings.theme and settings.theme not in themes:
+        wrong["theme"] = f"there is no theme {settings.theme}{nearest(settings.theme, themes)}"
+    try:
+        load(settings.profile) if settings.profile else None
+    except BadSetting as error:
+        wrong["profile"] = " ".join(str(error).split())
+    return wrong
+
+
+def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = None) -> str:
+    """All settings as TOML, each with its meaning, who reads it, where its value came from, and what is wrong."""
+    lines = [f"# {path}{'' if path.exists() else ' (there is no such file: these are the defaults)'}"]
+    lines += ["# The dashboard reads all of these, status and report those that say so, other commands none.", ""]
+    lines += _table(settings, Settings, wrong or {})
     lines += ["# " + (Settings.model_fields["notify"].description or ""), "[notify]", ""]
     lines += _table(settings.notify, Notify, {})
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(values: BaseModel, model: type[BaseModel], options: Mapping[str, object]) -> list[str]:
+def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) -> list[str]:
     lines = []
     for key, field in model.model_fields.items():
         value = getattr(values, key)
         if isinstance(value, BaseModel):
             continue
-        source = "option" if key in options else "file" if key in values.model_fields_set else "default"
-        lines += [f"# {field.description}", f"{key} = {_toml(options.get(key, value))}  # {source}", ""]
+        source = "file" if key in values.model_fields_set else "default"
+        said = f": {wrong[key]}" if key in wrong else ""
+        also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
+        lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
     return lines
 
 
@@ -129,15 +147,8 @@ def _toml(value: object) -> str:
 def _all_known(names: list[str], known: Mapping[str, object], what: str) -> list[str]:
     for name in names:
         if name not in known:
-            raise ValueError(f'"{name}" is no {what}{_nearest(name, known)}')
+            raise ValueError(f'"{name}" is no {what}{nearest(name, known)}')
     return list(dict.fromkeys(names))
-
-
-def _nearest(name: str, known: Mapping[str, object]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
 
 
 def _said(error: ValidationError) -> str:
@@ -145,10 +156,5 @@ def _said(error: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         owner = Notify if key.startswith("notify.") else Settings
-        return f"{key}: unknown key{_nearest(str(first['loc'][-1]), owner.model_fields)}"
+        return f"{key}: unknown key{nearest(str(first['loc'][-1]), owner.model_fields)}"
     return f"{key}: {str(first['msg']).removeprefix('Value error, ')}"
-
-
-def editor_hint() -> str:
-    """How to open the file, for `miles-tui config`."""
-    return f"{os.environ.get('EDITOR', 'an editor')} {config_file()}"

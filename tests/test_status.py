@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,32 @@ def test_a_full_disk_is_one_line() -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "miles-tui: standard output: No space left on device\n"
+
+
+# -- config and calibrate ------------------------------------------------------------------------
+
+
+def test_config_says_who_reads_a_setting() -> None:
+    text = run("config").stdout.splitlines()
+    described = {line.split(" = ")[0]: before for before, line in pairwise(text)}
+    assert described["profile"].endswith("(also: status, report)")
+    assert described["switched_off"].endswith("(also: status, report)")
+    assert described["window"].endswith("(also: report)")
+    assert "(also" not in described["theme"]
+
+
+def test_config_marks_a_name_that_there_is_not(tmp_path: Path) -> None:
+    done = run("config", **settings(tmp_path, 'theme = "drak"\nprofile = "manual-gsm"\n'))
+    assert done.returncode == 2
+    theme, profile = done.stderr.strip().splitlines()
+    assert theme.endswith('config.toml: theme: there is no theme drak; did you mean "dark"?')
+    assert "no profile manual-gsm" in profile
+    assert 'theme = "drak"  # file: there is no theme drak; did you mean "dark"?' in done.stdout
+    assert run("config", **settings(tmp_path, 'theme = "dark"\n')).returncode == 0
+
+
+def test_calibrate_says_what_to_do_about_a_run_that_is_not_healthy(tmp_path: Path) -> None:
+    done = run("calibrate", GAP_JUMP, str(LOGS / "plain-seed1.log"), "-o", str(tmp_path / "p.toml"))
+    assert done.returncode == 0
+    assert "it raised gap-jump" in one_clear_line(done)
+    assert "learn again without this log" in done.stderr

@@ -64,7 +64,10 @@ def doubts(
             found.append(f"{log}: {len(run)} rollouts are few; {SHORTEST_RUN} or more make a range that holds")
     for log, raised in zip(names, alerts, strict=False):
         if raised:
-            found.append(f"{log}: not a healthy run, it raised {', '.join(dict.fromkeys(raised))}")
+            found.append(
+                f"{log}: not a healthy run, it raised {', '.join(dict.fromkeys(raised))}; these ranges take that for "
+                f"normal: learn again without this log (miles-tui report {log} tells what happened)"
+            )
     if arguments:
         first = arguments[0]
         for log, given in zip(names[1:], arguments[1:], strict=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -14,7 +14,7 @@ from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.timelaw import TimeNorm
-from miles_tui.errors import BadSetting
+from miles_tui.errors import BadSetting, nearest
 
 Trend = Literal["rises", "falls", "flat"]
 
@@ -86,7 +86,7 @@ class Profile(BaseModel):
     def _known_signals(cls, value: dict[str, SignalProfile]) -> dict[str, SignalProfile]:
         for name, signal in value.items():
             if name not in BY_NAME:
-                raise ValueError(f'"{name}" is no signal{_nearest(name, BY_NAME)}')
+                raise ValueError(f'"{name}" is no signal{nearest(name, BY_NAME)}')
             if signal.low > signal.high:
                 raise ValueError(f'"{name}": low is above high')
         return value
@@ -96,7 +96,7 @@ class Profile(BaseModel):
     def _known_conditions(cls, value: list[str]) -> list[str]:
         for name in value:
             if name not in CONDITIONS:
-                raise ValueError(f'"{name}" is no condition{_nearest(name, CONDITIONS)}')
+                raise ValueError(f'"{name}" is no condition{nearest(name, CONDITIONS)}')
         return value
 
     @field_validator("pause")
@@ -153,14 +153,6 @@ class Profile(BaseModel):
         ]
 
 
-def _nearest(name: str, known: Any) -> str:
-    """`; did you mean "..."?`, or nothing where no name is near."""
-    from difflib import get_close_matches  # 2 ms, and only for an error
-
-    near = get_close_matches(name, list(known), n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
-
-
 def read_profile(text: str, source: str) -> Profile:
     """The profile in a TOML text. `source` names the file in an error. Raises BadSetting with file, key and reason."""
     try:
@@ -175,7 +167,7 @@ def read_profile(text: str, source: str) -> Profile:
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             owner = SignalProfile if "signals" in key else TimeProfile if key.startswith("time.") else Profile
-            said = f"unknown key{_nearest(str(first['loc'][-1]), owner.model_fields)}"
+            said = f"unknown key{nearest(str(first['loc'][-1]), owner.model_fields)}"
         else:
             said = str(first["msg"]).removeprefix("Value error, ")
         raise BadSetting(f"{source}: {key}: {said}") from None

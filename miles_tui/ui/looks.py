@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.errors import BadSetting
+from miles_tui.errors import BadSetting, nearest
 from miles_tui.locations import bundled_themes, themes_dir
 from miles_tui.ui.theme import Theme, load_theme, load_themes
 
@@ -25,8 +25,7 @@ class Looks:
             return load_theme(bundled[wanted])
         themes = self.all()
         if name is not None and name not in themes:
-            known = ", ".join(themes)
-            self.failed.append(f"there is no theme {name}: there are {known}")
+            self.failed.append(f"there is no theme {name}{nearest(name, themes)}")
         return themes.get(wanted) or load_theme(bundled[usual])
 
     def all(self) -> dict[str, Theme]:
