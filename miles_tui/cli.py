@@ -24,8 +24,8 @@ from miles_tui.options import (
     add_source,
     add_watch,
     complain,
-    judging_of,
     load_profile,
+    own_run,
     parser,
     pauses_of,
     positive,
@@ -272,7 +272,6 @@ def status(argv: Sequence[str]) -> int:
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
-    from miles_tui.core.run import RunState
     from miles_tui.ingest.logs import find_logs
     from miles_tui.ingest.past import Past, is_seekable, without_past
     from miles_tui.reading import read_as_of
@@ -280,8 +279,7 @@ def status(argv: Sequence[str]) -> int:
     log = find_logs([a.log])[0]
     if is_seekable(log.path):
         log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
-    setup = judging_of(a)
-    run = read_as_of(RunState(setup.judge(), keep_metrics=False), log, time.time())
+    run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
     print(status_line(run) + (f" · {log.path.name}" if Path(a.log).is_dir() else ""))
     return 0 if run.records else 3
 
@@ -299,7 +297,7 @@ def report(argv: Sequence[str]) -> int:
 
     (log,) = wanted(find_logs([a.log])[:1], a)
     now = time.time()
-    run = read_as_of(judging_of(a).run(), log, now)
+    run = read_as_of(own_run(a), log, now)
     if not run.records:
         complain(f"{log}: {why_empty(log)}")
         return 3

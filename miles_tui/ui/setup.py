@@ -50,10 +50,12 @@ class Setup:
     note: str = ""
     compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
 
-    def judge(self) -> Judge:
-        """A judge that was shown nothing yet."""
-        return Judge(self.profile, off=self.switched_off)
-
-    def run(self) -> RunState:
+    def run(self, *, keep_metrics: bool = True) -> RunState:
         """A run that nothing was fed to yet."""
-        return RunState(self.judge(), window=self.window, capacity=self.history, pauses=self.pauses)
+        return RunState(
+            Judge(self.profile, off=self.switched_off),
+            window=self.window,
+            capacity=self.history,
+            pauses=self.pauses,
+            keep_metrics=keep_metrics,
+        )
