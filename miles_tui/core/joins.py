@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from miles_tui.core.braces import NUMBERED_BRACE, next_numbered
 from miles_tui.core.lines import Buffer, clean, line_end, line_start
-from miles_tui.core.parse import NUMBERED_BRACE, Parsed, next_numbered, records_in
+from miles_tui.core.parse import Parsed, records_in
 from miles_tui.core.prefix import DATE_TIME, RAY
 
 _CRI = re.compile(rb"(?:\S+ )??\S{19,40} (std(?:out|err)) ([FP]) ")

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 import re
 
+from miles_tui.core.braces import is_candidate, next_numbered
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
-from miles_tui.core.parse import is_candidate, next_numbered, records_in
+from miles_tui.core.parse import records_in
 from miles_tui.core.prefix import source_of
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
 from miles_tui.core.usual import Usual

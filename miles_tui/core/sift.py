@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from miles_tui.core.parse import next_numbered
+from miles_tui.core.braces import next_numbered
 
 RAW = 256 * 1024  # bytes that wait to be cut into lines while nobody looks
 PAST = 1 << 20  # the same while a long log is read: what was written last, of which most may be noise

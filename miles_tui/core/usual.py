@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from miles_tui.core.braces import FIRST_PAIR
 from miles_tui.core.dicts import Metrics, printed_metrics
 from miles_tui.core.lines import Buffer
 from miles_tui.core.prefix import source_of, time_of
@@ -21,11 +22,12 @@ _NO_KINDS = frozenset(
 )
 
 # A line's head as Miles prints it, or bare: Ray's prefix (or none), the stamp to the minute, its seconds, and the
-# logger's file (or none of these) with the kind, and the number. Few groups: each costs 30 ns a line.
+# logger's file (or none of these) with the kind, and the number. Few groups: each costs 30 ns a line. The last one is
+# there, empty, where the first pair is not the usual one.
 _HEAD = re.compile(
     rb"((?:\x1b\[[0-9;]*m)*(?:\([\w./]* ?pid=[0-9]+(?:, ip=[^()\s,]+)?\)(?:\x1b\[[0-9;]*m)* )?)"
     rb"(?:\[(\d{4}-\d\d-\d\d \d\d:\d\d):((?:[0-5]\d|60)(?:[.,]\d{3})?))?"
-    rb"((?(2)(?: [\w.-]*)?\] [\w.-]+\.py:[0-9]+ - )[a-z][\w-]* )([0-9]{1,15}): (?=\{)"
+    rb"((?(2)(?: [\w.-]*)?\] [\w.-]+\.py:[0-9]+ - )[a-z][\w-]* )([0-9]{1,15}): (?=\{(?:'[\w/@.-]+': [-0-9]|()))"
 )
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 _LOGGER = re.compile(rb"\] ([\w.-]+\.py):[0-9]+ - ")
@@ -61,7 +63,9 @@ class Usual:
         body = data[head.end() : end]
         if body != self._body and not self._read(body):
             return None
-        ray, minute, second, words, number = head.groups()
+        ray, minute, second, words, number, other = head.groups()
+        if other is not None and FIRST_PAIR.match(data, head.end(), end) is None:
+            return None
         writer = self._writers.get((ray, words)) or self._writer(ray, words)
         metrics = self._metrics
         if not writer.known and not counts(writer.kind, metrics, strong=minute is not None):

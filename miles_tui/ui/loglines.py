@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from miles_tui.core.braces import next_numbered
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.lines import clean
 from miles_tui.core.numbers import number
-from miles_tui.core.parse import next_numbered, records_in
+from miles_tui.core.parse import records_in
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.prefix import message_of, source_of, time_of
 from miles_tui.core.records import Record

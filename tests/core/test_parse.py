@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from miles_tui.core.braces import next_numbered
 from miles_tui.core.dicts import BAD, TORN, careful_metrics, fast_metrics
-from miles_tui.core.parse import next_numbered, records_in
+from miles_tui.core.parse import records_in
 from miles_tui.core.prefix import time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import Usual

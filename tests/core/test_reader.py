@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miles_tui.core import parse
+from miles_tui.core import braces
 from miles_tui.core.reader import GAP, Reader
 from miles_tui.core.records import Fact, FactKind, Item, Record
 from tests.make_big_log import HOSTILE, write
@@ -100,17 +100,32 @@ def test_no_bytes_raise(data: bytes) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["{", "x: {'", f"step 3: {D}\n", "engine 5: {'a': 1}", "{'a': {'b': 1}}\n", "5\x1b[0m: {"]),
+        st.sampled_from(
+            [
+                "{",
+                "x: {'",
+                f"step 3: {D}\n",
+                "engine 5: {'a': 1}",
+                "{'a': {'b': 1}}\n",
+                "5\x1b[0m: {",
+                "::",
+                "5: {5: {",
+                "step 4: {'a':  1}\n",
+                "\x1b[1mstep 4\x1b[0m: \x1b[1m{'a': 1}\n",
+                'step 5: {"a": 1}\n',
+                "\n",
+            ]
+        ),
         max_size=60,
     )
 )
 def test_hops_and_the_regular_expression_find_the_same(pieces: list[str]) -> None:
     text = "".join(pieces)
-    hops, parse._HOPS = parse._HOPS, 2
+    hops, braces._HOPS = braces._HOPS, 2
     try:
         thick = numbers(text)
     finally:
-        parse._HOPS = hops
+        braces._HOPS = hops
     assert thick == numbers(text)
 
 
