@@ -1,4 +1,4 @@
-"""Where a metric line's dict can begin: at a `{` behind `<number>:` and before a pair; no line is looked at for that."""
+"""Where a metric line's dict can begin: at a `{` behind `<number>:` and before a pair. No line is looked at for it."""
 
 from __future__ import annotations
 
