@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from miles_tui.core.stats import center_and_scale
+from miles_tui.core.stats import InOrder, center_and_scale
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,6 +33,7 @@ class Baseline:
 
     ASKED = 6  # values after which the run is asked whether the profile is of its setup
     FADED = 72  # values of the run itself after which the profile's level counts for nothing
+    EVERY = 4  # values, once there are 32: a fit of 90 costs 6 µs
     KEPT = 96  # values: more do not sharpen the tests by 5 %, and a baseline should follow a setup over a day
 
     def __init__(
@@ -52,8 +52,7 @@ class Baseline:
         self.center = norm.center if norm else 0.0
         self.scale = self._floored(norm.scale) if norm else 0.0
         self._due = 0
-        self._asked: list[float] = []  # the values that the last fit asked
-        self._ordered: list[float] = []  # the same, in the order of their size
+        self._ordered = InOrder(self.EVERY)
 
     def _floored(self, scale: float) -> float:
         return max(scale, self.floor * abs(self.center), self.absolute)
@@ -80,7 +79,7 @@ class Baseline:
 
     def add(self, value: float) -> None:
         """Take a value in and, when it is time, work center and scale out again (every value at first, then every
-        fourth: a fit of 90 values costs 12 µs)."""
+        fourth)."""
         self.values.append(value)
         if len(self.values) > self.KEPT:
             del self.values[0]
@@ -90,7 +89,7 @@ class Baseline:
         self._due -= 1
         if self._due > 0:
             return
-        self._due = 1 if len(self.values) < 32 else 4
+        self._due = 1 if len(self.values) < 32 else self.EVERY
         self._fit()
 
     def _contradicts(self, norm: Norm) -> bool:
@@ -104,7 +103,7 @@ class Baseline:
         norm = self.norm
         if len(old) < 3:
             return
-        center, scale = center_and_scale(self._in_order(old))
+        center, scale = center_and_scale(self._ordered.of(old))
         if norm:
             n = len(old)
             weight = self.weight
@@ -113,19 +112,6 @@ class Baseline:
         else:
             self.center = center
         self.scale = self._floored(scale)
-
-    def _in_order(self, values: list[float]) -> list[float]:
-        """The values by size. All but four are mostly those of the fit before: half the cost of sorting them."""
-        before, ordered = self._asked, self._ordered
-        self._asked = values
-        if len(values) != len(before) or values[:-4] != before[4:]:
-            self._ordered = sorted(values)
-            return self._ordered
-        for gone in before[:4]:
-            del ordered[bisect_left(ordered, gone)]
-        ordered += values[-4:]
-        ordered.sort()
-        return ordered
 
     def forget_last(self, count: int) -> None:
         """Take the newest values out again: they belong to a fault."""

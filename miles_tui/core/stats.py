@@ -73,6 +73,29 @@ def sum_of_squares(values: Sequence[float]) -> float:
     return root * root
 
 
+class InOrder:
+    """The values of a window by size, each time that the window has moved on by `step`: half the cost of sorting."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self._before: list[float] = []
+        self._ordered: list[float] = []
+
+    def of(self, values: list[float]) -> list[float]:
+        """The `values` by size, in a list that the next call changes; sorted anew where they are not those of the
+        window before without its first `step`, and as many that came."""
+        before, ordered, step = self._before, self._ordered, self.step
+        self._before = values = values.copy()
+        if len(values) != len(before) or values[:-step] != before[step:]:
+            self._ordered = ordered = sorted(values)
+            return ordered
+        for gone in before[:step]:
+            del ordered[bisect_left(ordered, gone)]
+        ordered += values[-step:]
+        ordered.sort()
+        return ordered
+
+
 def squares_around(center: float, values: Sequence[float]) -> float:
     """The sum of the squared distances from `center`."""
     root = math.dist(values, [center] * len(values))

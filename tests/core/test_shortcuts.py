@@ -11,7 +11,6 @@ from itertools import pairwise
 import pytest
 from simulated import SETUPS, run
 
-from miles_tui.core import baseline
 from miles_tui.core.baseline import Baseline
 from miles_tui.core.conditions import reward_down_length_up
 from miles_tui.core.conditions.base import Reading, State
@@ -22,6 +21,7 @@ from miles_tui.core.stats import (
     MAD_TO_SD,
     RAMP,
     STEP,
+    InOrder,
     Match,
     Shape,
     best_match,
@@ -153,21 +153,29 @@ def test_huge_values_have_a_scale() -> None:
     assert step_noise([1e-200, 2e-200, 4e-200]) > 0
 
 
-def test_a_baseline_is_that_of_its_values_whatever_came_and_went(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, base, sorted_anew = random.Random(5), Baseline(6, hold=4), []
-    monkeypatch.setattr(baseline, "sorted", lambda values: sorted_anew.append(1) or sorted(values), raising=False)
-    fits = 0
+def test_a_window_that_moves_on_is_kept_in_order() -> None:
+    rng, order, at = random.Random(5), InOrder(4), 0
+    values = [round(rng.gauss(0, 1), rng.choice((1, 9))) for _ in range(3000)]
+    last, kept = order.of([]), 0
+    while at < 2900:
+        at, size = at + (4 if rng.random() < 0.9 else rng.randrange(9)), 60 if rng.random() < 0.9 else rng.randrange(99)
+        found = order.of(values[at : at + size])
+        assert found == sorted(values[at : at + size])
+        kept, last = kept + (found is last), found
+    assert kept > 300
+
+
+def test_a_baseline_is_that_of_its_values_whatever_came_and_went() -> None:
+    rng, base = random.Random(5), Baseline(6, hold=4)
     for number in range(2000):
         base.add(round(rng.gauss(5, 1), rng.choice((1, 9))))
-        if base.ready and base._due == (1 if len(base.values) < 32 else 4):  # a fit of just these values
+        if base.ready and base._due == (1 if len(base.values) < 32 else base.EVERY):  # a fit of just these values
             old = base.values[: max(len(base.values) - 4, min(len(base.values), 6))]
             assert (base.center, base.scale) == center_and_scale(old)
-            fits += 1
         if rng.random() < 0.004:
             base.forget_last(rng.randrange(1, 9))
         if number == 900:
             base.rebase()
-    assert len(sorted_anew) < fits * 0.6
 
 
 def test_no_trend_is_found_before_the_variance_is_widened() -> None:

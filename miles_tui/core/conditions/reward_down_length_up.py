@@ -52,6 +52,7 @@ class Track:
     """
 
     KEPT = 72
+    EVERY = 6  # values, once there are 24: the noise costs 5 µs
     ASKED = 4  # values after which the run is asked whether it begins where the profile's runs began
 
     def __init__(self, norm: Norm | None):
@@ -92,8 +93,8 @@ class Track:
             self.noise = max(least, 1e-9)
 
     def _measure(self) -> None:
-        """Work the noise out again: every value at first, then every sixth, for it costs 5 µs."""
-        self._due = 1 if len(self.values) < 24 else 6
+        """Work the noise out again: every value at first, then every sixth."""
+        self._due = 1 if len(self.values) < 24 else self.EVERY
         own, n = noise_of_steps(self.steps), len(self.steps)
         if n > 1:
             weight, scale = (self.norm.count, self.norm.scale) if self.norm else (0.0, 0.0)
