@@ -50,7 +50,7 @@ def shows(values: dict[str, str]) -> Callable[[str], bool]:
 
     def check(text: str) -> bool:
         return all(
-            re.search(rf"^[ ▸>]*\S[ ▸>]+{re.escape(name)} +{re.escape(value)} ", text, re.MULTILINE)
+            re.search(rf"^[ ▸>]*\S?[ ▸>]+{re.escape(name)} +{re.escape(value)} ", text, re.MULTILINE)
             for name, value in values.items()
         )
 
