@@ -10,16 +10,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from ways import WAYS, Way
 
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Reading, State
 from miles_tui.core.judge import Judge
 from miles_tui.core.rollouts import Rollout
 from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Data, Piece
+from miles_tui.ingest.pieces import Data, Ended, Piece
 from miles_tui.ingest.watch import Attention
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.setup import Setup
@@ -152,6 +154,27 @@ def dashboard() -> Callable[..., object]:
         async with app.run_test(size=size) as pilot:
             screen = Screen(app, pilot, feed)
             await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
+            yield screen
+
+    return opened
+
+
+@pytest.fixture
+def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
+    """`async with shown("chart", size)`: that screen of `ways.WAYS`, in a run whose input ended."""
+
+    @asynccontextmanager
+    async def opened(name: str | Way, size: tuple[int, int] = (120, 36), **options: object) -> AsyncIterator[Screen]:
+        way = WAYS[name] if isinstance(name, str) else name
+        others = [GivenFeed(name=log) for log, _ in way.others]
+        given = {"judge": FixedJudge(way.raises), "others": others, "listed": way.listed}
+        async with dashboard(way.log, size, **given, **options) as screen:
+            for feed, session, (log, raises) in zip(others, screen.app.sessions[1:], way.others, strict=True):
+                session.run.judge = FixedJudge(raises)
+                feed.give((LOGS / log).read_bytes())
+                await screen.wait(lambda _, feed=feed: feed.taken > 0)
+            await screen.give(Ended())
+            await screen.press(*way.keys)
             yield screen
 
     return opened

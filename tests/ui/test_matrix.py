@@ -7,9 +7,7 @@ letters and the lines that are not as they are in the dark theme. UPDATE_SCREENS
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,50 +15,14 @@ import pytest
 from pictured import Picture, cropped, differing, picture
 from rich.cells import cell_len
 from rich.color import ColorSystem
+from ways import WAYS
 
-from miles_tui.core.judge import Judge
-from miles_tui.ingest.pieces import Ended
-from miles_tui.ui.paint import to_ascii
+from miles_tui.core.glyphs import to_ascii
 
 Opened = Callable[..., Any]
 Same = Callable[[str, str], None]
 SIZES = [(120, 40), (120, 36), (80, 24), (60, 15), (40, 10), (30, 8)]
 STYLED = [(120, 36), (80, 24)]
-GAP = {23: ("gap-jump", "gap 0.0409, mean of the last three 0.0383; level 0.0150 ± 0.000297 (this run so far)")}
-TALKS = {
-    30: ("reward-down-length-up", "reward 0.645 (mean of five), 0.713 before; answer length 631, 544 before"),
-    31: ("cut-share-high", "25 % of the answers are cut in the mean of five, 17 % were 12 rollouts ago"),
-}
-
-
-@dataclass(frozen=True)
-class Way:
-    """How a screen is reached: its log, what its judge raises, keys; other runs beside it."""
-
-    log: str = "gap-jump.log"
-    raises: dict[int, tuple[str, str]] = field(default_factory=lambda: GAP)
-    keys: tuple[str, ...] = ()
-    others: tuple[tuple[str, dict[int, tuple[str, str]]], ...] = ()
-    listed: bool = False
-
-
-WAYS = {
-    "main": Way(),
-    "main-two-alerts": Way("talks-longer.log", TALKS),
-    "main-calm": Way("plain-seed1.log", {}),
-    "main-crashed": Way("crash.log", {}),
-    "chart": Way(keys=("j", "j", "j", "enter", "left", "left")),
-    "chart-two": Way("talks-longer.log", TALKS, ("v", "j", "enter")),
-    "metrics": Way(keys=("m", "down")),
-    "metrics-filtered": Way(keys=("m", "slash", "k", "l")),
-    "time": Way(keys=("w",)),
-    "log": Way("crash.log", {}, ("L",)),
-    "log-line": Way("crash.log", {}, ("L", "w", "k", "k", "k", "enter")),
-    "conditions": Way(keys=("x",)),
-    "help": Way(keys=("question_mark",)),
-    "themes": Way(keys=("T",)),
-    "runs": Way(others=(("talks-longer.log", TALKS), ("plain-seed1.log", {})), listed=True),
-}
 SCROLLED = ("metrics", "log-line")
 FILES = Path(__file__).parent / "snapshots" / "matrix"
 EVERY = pytest.mark.parametrize("name", list(WAYS))
@@ -68,28 +30,6 @@ EVERY = pytest.mark.parametrize("name", list(WAYS))
 
 def spoken(size: tuple[int, int]) -> str:
     return f"{size[0]}x{size[1]}"
-
-
-@pytest.fixture
-def shown(dashboard: Opened, fixed_judge: Callable[..., Judge], given_feed: Any, sample_logs: Any) -> Opened:
-    """`async with shown("chart", size)`: that screen, in a run whose input ended."""
-
-    @asynccontextmanager
-    async def opened(name: str, size: tuple[int, int], **options: object) -> AsyncIterator[Any]:
-        way = WAYS[name]
-        others = [given_feed(name=log) for log, _ in way.others]
-        given = {"judge": fixed_judge(way.raises), "others": others, "listed": way.listed}
-        async with dashboard(way.log, size, **given, **options) as screen:
-            for i, (log, raises) in enumerate(way.others, 1):
-                screen.app.sessions[i].run.judge = fixed_judge(raises)
-                with open(sample_logs(log), "rb") as file:  # noqa: PTH123
-                    others[i - 1].give(file.read())
-                await screen.wait(lambda _, i=i: others[i - 1].taken > 0)
-            await screen.give(Ended())
-            await screen.press(*way.keys)
-            yield screen
-
-    return opened
 
 
 def wear(screen: Any, look: str) -> None:

@@ -15,7 +15,7 @@ from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import LIGHTS, NOT_JUDGED, SHAPES
 from miles_tui.ui.widgets.listing import Listing
 
-KEY = 16  # cells of the column of keys: Tab  Shift+Tab
+KEY = 17  # cells of the column of keys: x  Enter  space
 NAMES = {
     "question_mark": "?", "space": "space", "escape": "Esc", "enter": "Enter", "up": "↑", "down": "↓", "left": "←",
     "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End", "tab": "Tab", "plus": "+",

@@ -27,6 +27,7 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
 
 EVERY = 0.5  # seconds between two paints while lines come
+TYPING = (("Enter", "search", 0), ("Esc", "leave", 1))
 LEAST_WORDS, WORDS = 3, 8  # lines for the whole text of the chosen line
 
 
@@ -158,6 +159,9 @@ class LogScreen(SubScreen):
         if book.noise:
             parts.append(Part(5, [("dim", "noise shown")]))
         return parts
+
+    def footer(self) -> tuple[tuple[str, str, int], ...]:
+        return TYPING if self._typed is not None else self.FOOTER
 
     def _place(self) -> str:
         return "log"

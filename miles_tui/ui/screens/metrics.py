@@ -28,6 +28,7 @@ from miles_tui.ui.widgets.listing import Listing
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
+TYPING = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
 UNNAMED = " · the manual does not name this metric"
 
 
@@ -139,9 +140,16 @@ class MetricsScreen(SubScreen):
         count = f"{shown} of {len(run.metrics)}" if self.chosen.filter else f"{len(run.metrics)} metrics"
         left_out = f", {run.metrics_left_out} values of more left out" if run.metrics_left_out else ""
         edge = " " * margin
-        label: Spans = [("text", edge), ("bright", "metrics"), ("dim", "  / " if field.has_focus or field.text else "")]
+        label: Spans = [
+            ("text", edge),
+            ("bright", "metrics"),
+            ("dim", "  / " if self.focused is field or field.text else ""),
+        ]
         aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", count + left_out + edge)]
         field.put(label, aside)
+
+    def footer(self) -> tuple[tuple[str, str, int], ...]:
+        return TYPING if self.focused is self.query_one("#field", Field) else self.FOOTER
 
     def _show_words(self) -> None:
         entry, width, margin = self.current, self.size.width, self._widths.margin
@@ -175,6 +183,7 @@ class MetricsScreen(SubScreen):
             return
         self.set_focus(field)
         self._show_field()
+        self._frame()
 
     def on_field_typed(self, event: Field.Typed) -> None:
         self.chosen.filter = event.text
@@ -186,6 +195,7 @@ class MetricsScreen(SubScreen):
         if event.key in ("up", "down"):
             self._list.action_move(-1 if event.key == "up" else 1)
         self._show_field()
+        self._frame()
 
     def _refit(self) -> None:
         """What is typed decides; a regex that is not finished leaves the list as it is."""
