@@ -38,6 +38,14 @@ class ThemeScreen(SubScreen):
         names = [look.name for look in self._looks]
         self.query_one("#body", Listing).at = names.index(self._before.name) if self._before.name in names else 0
 
+    def list_again(self) -> None:
+        """The files changed: the cursor stays at the theme that is worn."""
+        app = cast("MilesApp", self.app)
+        self._looks = list(app.looks.all().values())
+        self._before = app.looks.all().get(self._before.name, self._before)
+        self.query_one("#body", Listing).at = [look.name for look in self._looks].index(app.look.name)
+        self.fill()
+
     def fill(self) -> None:
         widest = max((len(look.name) for look in self._looks), default=0)
         room = self.size.width - widest - 4
