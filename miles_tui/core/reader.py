@@ -257,10 +257,11 @@ class Reader:
         self._held += size
 
     def _search(self, more: Buffer, *, passing: bool = False, starting: bool = False) -> list[Fact]:
-        text = bytes(self._gap[self._seen : self._held]) + more
-        if not text and not (starting and self._seen):
-            return []
-        before = bytes(memoryview(self._gap)[: self._seen])
+        with memoryview(self._gap) as gap:  # a slice of a bytearray would be one more copy
+            text = bytes(gap[self._seen : self._held]) + more
+            if not text and not (starting and self._seen):
+                return []
+            before = bytes(gap[: self._seen])
         self._seen = self._held
         return self._searcher.search(text, passing=passing, starting=starting, before=before)
 
