@@ -61,7 +61,9 @@ def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bo
     name: Spans = [(style, f"{mark} {alert.condition}")]
     said = "dim" if quiet else "text"
     long, short = life(alert, today), life(alert, today, short=True)
-    lines = [packed([Part(0, name), Part(1, [(said, long)], [(said, short)])], width, gap="  ")]
+    middle = short if over else f"{severity_or_state(alert)}, {short}".removesuffix(", ")
+    words = next((text for text in (long, middle) if width_of(name) + 2 + cells(text) <= width), short)
+    lines = [packed([Part(0, name), Part(1, [(said, words)])], width, gap="  ")]
     if not full:
         return Note(at, lines)
     lines += _paragraph("", alert.evidence, width, "dim" if quiet else "bright")
@@ -69,6 +71,11 @@ def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bo
         lines += _paragraph("likely cause: ", alert.likely_cause, width, said)
         lines += _paragraph("first check: ", alert.first_check, width, said)
     return Note(at, lines)
+
+
+def severity_or_state(alert: AlertView) -> str:
+    """What an open alert is first of all: `critical` while it fires, `recovering`."""
+    return alert.severity if alert.state == "firing" else alert.state
 
 
 def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
@@ -82,7 +89,7 @@ def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
             words = [f"accepted as expected at rollout {alert.resolved_step}", f"raised at {begin}"]
     else:
         since = "before the first rollout" if step is None else f"since rollout {step}"
-        words = [alert.severity if alert.state == "firing" else alert.state, since]
+        words = [severity_or_state(alert), since]
     if short:
         return ("accepted" if alert.accepted else "resolved") if over else "" if step is None else f"since {step}"
     time = alert.resolved_time if over else alert.raised_time

@@ -234,6 +234,19 @@ def test_the_life_of_an_alert_is_said() -> None:
     assert title(snoozed=True, seen=True).endswith("snoozed")
 
 
+@pytest.mark.parametrize(
+    ("width", "title"),
+    [
+        (60, "▲ gap-jump  critical, since rollout 23, 17:02"),
+        (36, "▲ gap-jump  critical, since 23"),
+        (26, "▲ gap-jump  since 23"),
+        (12, "▲ gap-jump"),
+    ],
+)
+def test_a_narrow_title_keeps_the_severity_as_long_as_it_fits(width: int, title: str) -> None:
+    assert text_of(notes([alert()], 0, width, 1, 61_320.0)[0].lines[0]) == title
+
+
 def test_an_alert_for_a_chat_message() -> None:
     assert as_text(alert(), "train.log").splitlines()[0] == "gap-jump (critical, since rollout 23, 17:02) in train.log"
 
