@@ -110,6 +110,7 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
     tmux.wait(lambda text: text != chart)
     tmux.send("Escape")
     tmux.wait(lambda text: "alerts: 1 firing" in text)
+    browse(tmux)
     tmux.send("t")
     tmux.wait(lambda text: re.search(r"theme \S+, \d+ of \d+", text) is not None)
 
@@ -129,6 +130,31 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
     assert (tmux.state("alternate_on"), tmux.state("mouse_any_flag"), tmux.state("cursor_flag")) == ("0", "0", "1")
     assert "gap-jump" not in tmux.state("pane_title")
     assert not (tmp_path / "state").exists(), "nothing is written unasked"
+
+
+def browse(tmux: Tmux) -> None:
+    """To the metrics, a filter, the detail of one, in a pane that is made small and large again, and back."""
+    tmux.send("m")
+    tmux.wait(lambda text: re.search(r"^ *metrics .* \d+ metrics$", text, re.MULTILINE) is not None)
+    tmux.send("/")
+    tmux.wait(lambda text: "Enter keep  Esc clear" in text)
+    tmux.send("k", "l")
+    tmux.wait(lambda text: "metrics  / kl▏" in text and "2 of " in text)
+    tmux.send("Enter")
+    tmux.wait(lambda text: "/ filter" in text)
+    tmux.send("Down", "Enter")
+    tmux.wait(lambda text: re.search(r"^ *KL to the engine .*last", text, re.MULTILINE) is not None)
+    tmux.resize(40, 10)
+    small = tmux.wait(lambda text: "KL to the engine" in text and "Esc back" in text and "whole run" not in text)
+    assert all(len(line) <= 40 for line in small.splitlines())
+    tmux.resize(120, 36)
+    tmux.wait(lambda text: "KL to the engine" in text and "0 whole run" in text)
+    tmux.send("Escape")
+    tmux.wait(lambda text: "metrics  / kl" in text)
+    tmux.send("Escape")
+    tmux.wait(lambda text: "metrics  /" not in text)
+    tmux.send("Escape")
+    tmux.wait(lambda text: "alerts: 1 firing" in text)
 
 
 @pytest.mark.parametrize(
