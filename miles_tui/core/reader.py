@@ -102,6 +102,7 @@ class Reader:
         if self._unsure:
             self._see_form(data, start, end)
         self._whole_until = start
+        usual, most = self._usual.record, self._lines.max_line
         part = next_part(self._form, data, start, end)
         while at < end:
             if self._torn is not None:
@@ -115,8 +116,7 @@ class Reader:
                 stop = data.find(b"\n", brace, end)
                 if stop < 0:
                     stop = end
-                record = self._usual.record(data, begin, stop) if stop - begin <= self._lines.max_line else None
-                if record is not None:
+                if stop - begin <= most and (record := usual(data, begin, stop)) is not None:
                     since = self._emit(record, data, since, begin, stop, items)
                     at = stop + 1
                     continue
