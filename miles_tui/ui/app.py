@@ -8,9 +8,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +31,7 @@ from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.noticing import Noticing
+from miles_tui.ui.outside import Outside
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
 from miles_tui.ui.references import References
@@ -41,9 +40,9 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
-from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal, switch_mouse
+from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
+from miles_tui.ui.wearing import MIRROR_SECONDS, look_again
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
@@ -56,11 +55,9 @@ if TYPE_CHECKING:
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 CATCH_UP_SECONDS = 0.5  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
-NOTE_SECONDS = 30.0  # how long wrong settings are told of
-HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 
 
-class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no words for help
+class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words for help
     """The dashboard: one run on the screen; where several logs are given, all are followed."""
 
     TITLE = "miles-tui"
@@ -102,15 +99,12 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
         return self.first_screen(lambda: MainScreen(self.session, self.glyphs))
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda _: self._resumed())
-        self.app_suspend_signal.subscribe(self, lambda _: self.to_terminal(self.noticing.herald.restore()))
-        self._catch_signals()
-        for message in filter(None, (self.setup.note, *self.looks.failed)):
-            self.notify(message, severity="warning", markup=False, timeout=NOTE_SECONDS)
+        self.meet_surroundings()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         """Only now, so that the first paint does not wait for the disk."""
+        self.tell(*filter(None, (self.setup.note, *self.looks.failed)))
         if not gc.isenabled():  # the command line's start: what is there by now stays, and is looked at no more
             gc.freeze()
             gc.enable()
@@ -121,6 +115,7 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
             self.screen.query_one(SignalTable).choose_named(self.selected)
         if any(feed.live for feed in self.feeds):
             self.set_interval(TICK_SECONDS, self._tick)
+        self.set_interval(MIRROR_SECONDS, partial(look_again, self))
 
     def begin(self, feed: Feed, session: Session) -> None:
         self.run_worker(self._read(feed, session), name=feed.name)
@@ -146,8 +141,7 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
 
     def _compared(self) -> None:
         """A reference run was read: charts show it; one that can't be read is told of once."""
-        for message in self.references.take_failed():
-            self.notify(message, severity="warning", markup=False, timeout=NOTE_SECONDS)
+        self.tell(*self.references.take_failed())
         self.session.touch()
         self.post_message(Grew())
 
@@ -178,49 +172,24 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
         else:
             super()._display(screen, renderable)
 
-    def to_terminal(self, text: str) -> None:
-        """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint."""
-        if self._driver is not None and not self.is_headless and text:
-            self._driver.write(text)
-
     def _failed(self, text: str) -> None:
         """The person's command did; called from its thread."""
-        self.notify(text, severity="warning", markup=False, timeout=NOTE_SECONDS)
-
-    def action_mouse(self) -> None:
-        """Take the mouse, or leave it to the terminal: then text is selected as everywhere."""
-        self.mouse = not self.mouse
-        switch_mouse(self._driver, self.mouse)
-        self.say("the mouse is used here" if self.mouse else "the mouse is left to the terminal")
+        self.call_later(self.tell, text)
 
     async def on_event(self, event: events.Event) -> None:
-        """A key: somebody looks, so the generation bar's count of now is shown."""
+        """A key: somebody looks, so the generation bar's count of now is shown. Esc closes boxes before all else."""
+        if isinstance(event, events.Key) and event.key == "escape" and not event.is_forwarded and self.close_boxes():
+            return
         if isinstance(event, events.Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
             self.screen.key_pressed()
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())
         await super().on_event(event)
 
-    def _resumed(self) -> None:
-        self.action_redraw()
-        self.noticing.retitle(self.session, self.sessions)
-
     def on_resize(self) -> None:
         self._paper.forget()
-
-    def _catch_signals(self) -> None:
-        """End on signals as on `q`: the terminal is left as it was found."""
-        if threading.current_thread() is not threading.main_thread() or self.is_headless:
-            return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            loop.add_signal_handler(number, self._end, number)
-
-    def _end(self, number: signal.Signals) -> None:
-        watchdog = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
-        watchdog.daemon = True
-        watchdog.start()
-        self.exit(return_code=128 + number)
+        if not self.boxes:
+            self.close_boxes()
 
     async def action_quit(self) -> None:
         self._stop.set()
@@ -260,11 +229,6 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
         names = list(self.looks.all())
         self.say(f"theme {self.look.name}, {names.index(self.look.name) + 1} of {len(names)}")
 
-    def say(self, text: str) -> None:
-        """A short message where the screen has a place for one."""
-        if isinstance(self.screen, MainScreen | SubScreen):
-            self.screen.say(text)
-
     def open_chart(self, name: str) -> None:
         """Open a signal as a chart."""
         from miles_tui.ui.screens.chart import ChartScreen  # plotext comes with it: 60 ms
@@ -300,6 +264,7 @@ class MilesApp(SeveralRuns, inherit_bindings=False):  # Textual's own have no wo
 def run(app: MilesApp, *, mouse: bool = True) -> int:
     """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
     app.run(mouse=mouse)
+    app.noticing.leave()
     with suppress(OSError):
         os.write(2, app.noticing.herald.restore().encode())
     if app.setup.remember:

@@ -40,6 +40,11 @@ class Noticing:
         if shown.status.percent is None:
             self.herald.title(title_of(shown, sessions))
 
+    def leave(self) -> None:
+        """The dashboard ends: the command keeps its time limit."""
+        if self.command is not None:
+            self.command.leave()
+
     def _run(self, news: News) -> None:
         if self.command is not None:
             self.command.put(as_json(news.alert), {"MILES_TUI_LOG": news.log})

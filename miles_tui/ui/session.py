@@ -61,7 +61,8 @@ class Session:
         self._glanced = -GLANCE_SECONDS
         self._was_caught_up = False
         self._doubted = False  # the file was written when its own stamps say that nothing was
-        self._past: list[Alert] | None = None  # alerts of before we watched; None while there is no such moment yet
+        # Alerts of before we watched; None while there is no such moment yet. A replay is watched from its start.
+        self._past: list[Alert] | None = None if live else []
         self._grew = False  # since we watch
         self.chosen = Chosen()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -316,6 +318,44 @@ def gone(pid: int, seconds: float = 10) -> bool:
             return True
         threading.Event().wait(0.02)
     return False
+
+
+def file_with_text(path: Path, seconds: float = 20) -> str:
+    deadline = time.monotonic() + seconds
+    while not path.exists() or not path.read_text().endswith("\n"):
+        assert time.monotonic() < deadline, f"{path.name} was not written within {seconds} s"
+        threading.Event().wait(0.02)
+    return path.read_text()
+
+
+LEAVES = """
+import sys, time
+from pathlib import Path
+from miles_tui.ui.command import Command
+command = Command(sys.argv[1], float(sys.argv[2]), print)
+for alert in ("first\\n", "waits\\n"):
+    command.put(alert, {})
+while not Path(sys.argv[3]).exists():
+    time.sleep(0.01)
+command.leave()
+command.leave()
+"""
+
+
+def test_what_runs_at_the_end_has_the_rest_of_its_time_limit(tmp_path: Path) -> None:
+    """We are gone: it may go on, complain and end; what is too slow is ended with its children."""
+    pid, told = tmp_path / "pid", tmp_path / "told"
+    line = f"echo $$ > {pid}; cat > {tmp_path}/alert; sleep 1; echo complaint >&2; cat {tmp_path}/alert >> {told}"
+    subprocess.run([sys.executable, "-c", LEAVES, line, "30", str(pid)], check=True, timeout=20)
+    assert file_with_text(told) == "first\n"
+    assert gone(int(file_with_text(pid)))
+    pid.unlink()
+    line = f"sleep 601 & echo $! > {pid}; wait; sleep 601"
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", LEAVES, line, "2", str(pid)], check=True, timeout=20)
+    assert gone(int(file_with_text(pid))), "a child lives on"
+    assert time.monotonic() - began > 1.5, "it had its time"
+    assert told.read_text() == "first\n", "what waited is left out"
 
 
 def test_too_many_alerts_are_left_out_and_said(tmp_path: Path) -> None:

@@ -44,3 +44,14 @@ async def test_every_screen_names_its_run_where_several_are_open(
         assert "other.log" in (await screen.press(keys)).splitlines()[0]
     async with dashboard("crash.log", size) as screen:
         assert "crash.log" not in (await screen.press(keys)).splitlines()[0], "one run alone needs no name"
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 18)], ids=["40x10", "60x15", "80x18"])
+async def test_a_message_covers_no_number_on_a_small_screen(dashboard: Dashboard, size: tuple[int, int]) -> None:
+    async with dashboard("plain-seed1.log", size) as screen:
+        rows = [line for line in screen.text.splitlines()[1:] if line]
+        screen.app._failed("on-alert: status 1: no such channel")
+        text = await screen.wait(lambda text: "on-alert: status 1: no such" in text)
+        differ = [line for line in rows if line not in text]
+        assert len(differ) <= 1, differ
+        assert not any(name in line for line in differ for name in ("reward", "gap", "length", "clip")), differ

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,3 +220,76 @@ def test_settings_are_read_and_the_view_is_remembered_where_asked(tmux: Tmux, tm
     tmux.wait(lambda text: "answer length ·" in text)
     tmux.send("q")
     tmux.wait(lambda text: "status 0" in text)
+
+
+def test_copied_text_is_in_tmuxs_buffer_and_the_message_says_how_to_paste(tmux: Tmux) -> None:
+    tmux.open(f"{sys.executable} -m miles_tui {SAMPLE}")
+    tmux.wait(lambda text: "▲ gap-jump" in text)
+    tmux.send("y")
+    tmux.wait(lambda text: "gap-jump copied; tmux: prefix ] pastes" in text)
+    assert "Likely cause: " in tmux("show-buffer")
+    tmux.resize(40, 10)
+    tmux.send("Y")
+    tmux.wait(lambda text: "report copied; tmux: prefix ] pastes" in text)
+    assert tmux("show-buffer").startswith("**gap-jump.log**")
+    assert len(tmux("list-buffers").splitlines()) == 2, "one a copy"
+    tmux.send("q")
+    tmux.wait(lambda text: "status 0" in text)
+
+
+def test_ctrl_z_gives_the_title_back_and_fg_takes_it_again(tmux: Tmux) -> None:
+    tmux("new-session", "-d", "-s", "main", "-x", "100", "-y", "24", "env PS1='$ ' sh -i")
+    tmux("select-pane", "-t", "main", "-T", "before")
+    tmux.wait(lambda text: "$" in text)
+    tmux.send(f"{sys.executable} -m miles_tui {SAMPLE}", "Enter")
+    tmux.wait_state("pane_title", lambda title: title == "▲1 gap-jump · 47/48")
+    tmux.send("C-z")
+    tmux.wait(lambda text: "Stopped" in text)
+    tmux.wait_state("pane_title", lambda title: title == "before")
+    tmux.send("fg", "Enter")
+    tmux.wait_state("pane_title", lambda title: title == "▲1 gap-jump · 47/48")
+    tmux.wait(lambda text: "rollout 47 of 48" in text)
+    tmux.send("q")
+    tmux.wait_state("pane_title", lambda title: title == "before")
+
+
+def test_a_command_that_runs_at_quit_is_ended_by_its_time_limit(tmux: Tmux, tmp_path: Path) -> None:
+    blocks, log, pid = rollouts(SAMPLE.read_bytes()), tmp_path / "train.log", tmp_path / "pid"
+    config = tmp_path / "config" / "miles-tui" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"[notify]\ncommand_seconds = 4\ncommand = 'echo $$ > {pid}; exec sleep 601'\n")
+    log.write_bytes(b"".join(blocks[:18]))
+    tmux.open(f"{sys.executable} -m miles_tui {log}")
+    tmux.wait(lambda text: "rollout 17 of 48" in text)
+    with log.open("ab") as file:
+        file.write(b"".join(blocks[18:26]))
+    deadline = time.monotonic() + 20
+    while not pid.exists() or not pid.read_text().endswith("\n"):
+        assert time.monotonic() < deadline
+    tmux.send("q")
+    tmux.wait(lambda text: "status 0" in text)
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(int(pid.read_text())):
+        assert time.monotonic() < deadline, "it outlives its time limit"
+
+
+def test_a_box_is_closed_by_esc_before_anything_else_and_by_a_screen_that_it_would_cover(
+    tmux: Tmux, tmp_path: Path
+) -> None:
+    config = tmp_path / "config" / "miles-tui" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('theme = "nope"\n')
+    tmux.open(f"{sys.executable} -m miles_tui {SAMPLE}")
+    tmux.wait(lambda text: "no theme nope" in text)
+    tmux.send("Enter")
+    tmux.wait(lambda text: "no theme nope" in text and "Esc back" in text)
+    tmux.send("Escape")
+    tmux.wait(lambda text: "no theme nope" not in text and "Esc back" in text)
+    tmux.send("Escape")
+    tmux.wait(lambda text: "space pause" in text)
+    tmux.send("q")
+    tmux.wait(lambda text: "status 0" in text)
+    tmux("respawn-window", "-k", "-t", "main", f"{sys.executable} -m miles_tui {SAMPLE}")
+    tmux.wait(lambda text: "no theme nope" in text)
+    tmux.resize(40, 10)
+    tmux.wait(lambda text: "rollout time" in text and "theme" not in text)

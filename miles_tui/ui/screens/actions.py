@@ -114,14 +114,12 @@ class MainActions(Screen[None]):
 
         now = time.time()
         today = now + time.localtime(now).tm_gmtoff
-        self.app.copy_to_clipboard(paste(self.session.run, self.session.name, today))
-        self.say("report copied: paste it into a chat")
+        self.app_.copy(paste(self.session.run, self.session.name, today), "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
         alert = self._current()
         if alert is not None:
-            self.app.copy_to_clipboard(as_text(alert, self.session.name))
-            self.say(f"{alert.condition} copied")
+            self.app_.copy(as_text(alert, self.session.name), f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
         """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""

@@ -1,0 +1,116 @@
+"""The app and what is around it: the terminal's title and clipboard, its mouse, signals, messages that pass."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+
+from miles_tui.ui.clipboard import PASTES, give_to_tmux, is_tmux
+from miles_tui.ui.noticing import Noticing
+from miles_tui.ui.screens.main import MainScreen
+from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.several import SeveralRuns
+from miles_tui.ui.terminal import switch_mouse
+
+HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
+NOTE_SECONDS = 30.0  # how long a message in a box stays, where there is room for one
+BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
+
+
+class Outside(SeveralRuns):
+    """What an app of several runs has to do with its surroundings."""
+
+    noticing: Noticing
+    mouse: bool
+
+    def meet_surroundings(self) -> None:
+        """Once, when the app runs."""
+        # At once: what is put off to the next message comes when the person is back from the shell.
+        self.app_suspend_signal.subscribe(
+            self, lambda _: self.to_terminal(self.noticing.herald.restore()), immediate=True
+        )
+        self.app_resume_signal.subscribe(self, lambda _: self._resumed())
+        self._catch_signals()
+
+    def to_terminal(self, text: str) -> None:
+        """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint."""
+        if self._driver is not None and not self.is_headless and text:
+            self._driver.write(text)
+
+    def action_redraw(self) -> None:
+        """Draw everything again."""
+        raise NotImplementedError
+
+    def _resumed(self) -> None:
+        self.action_redraw()
+        self.noticing.retitle(self.session, self.sessions)
+
+    def action_mouse(self) -> None:
+        """Take the mouse, or leave it to the terminal: then text is selected as everywhere."""
+        self.mouse = not self.mouse
+        switch_mouse(self._driver, self.mouse)
+        self.say("the mouse is used here" if self.mouse else "the mouse is left to the terminal")
+
+    # -- words for the person --------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """A short message where the screen has a place for one."""
+        if isinstance(self.screen, MainScreen | SubScreen):
+            self.screen.say(text)
+
+    @property
+    def boxes(self) -> bool:
+        """Whether a message in a box leaves the numbers in sight."""
+        return self.size.width >= BOX_WIDTH and self.size.height >= BOX_HEIGHT
+
+    def tell(self, *texts: str) -> None:
+        """Messages that nobody's key asked for: a box each, or where these would cover numbers, a line for a moment."""
+        if self.boxes or not isinstance(self.screen, MainScreen | SubScreen):
+            for text in texts:
+                self.notify(text, severity="warning", markup=False, timeout=NOTE_SECONDS)
+        elif texts:
+            self.say(texts[0] + (f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""))
+
+    def close_boxes(self) -> bool:
+        """Close the boxes; whether there was one."""
+        there = bool(self._notifications)
+        if there:
+            self.clear_notifications()
+        return there
+
+    def copy(self, text: str, said: str, aside: str = "") -> None:
+        """Copy for the person, and say what was done: `said`, and outside of tmux `aside` behind it."""
+        if is_tmux(os.environ):
+            self.run_worker(self._copy_in_tmux(text, said), name="copy")
+            return
+        self.copy_to_clipboard(text)
+        self.say(said + aside)
+
+    async def _copy_in_tmux(self, text: str, said: str) -> None:
+        if await asyncio.to_thread(give_to_tmux, text):
+            self.say(said + PASTES)
+        else:
+            self.copy_to_clipboard(text)
+            self.say(f"{said} by OSC 52: tmux gave no answer")
+
+    # -- signals ---------------------------------------------------------------------------------
+
+    def _catch_signals(self) -> None:
+        """End on signals as on `q`: the terminal is left as it was found."""
+        if threading.current_thread() is not threading.main_thread() or self.is_headless:
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self._end, number)
+
+    def _end(self, number: signal.Signals) -> None:
+        watchdog = threading.Timer(HANG_UP_SECONDS, self._end_now, (128 + number,))
+        watchdog.daemon = True
+        watchdog.start()
+        self.exit(return_code=128 + number)
+
+    def _end_now(self, status: int) -> None:
+        self.noticing.leave()
+        os._exit(status)
