@@ -15,7 +15,7 @@ def read_log(
 ) -> RunState:
     """Read a log to its end on the dashboard's own path: Reader, RunState, Judge. Raises UnreadableLog.
 
-    Metrics that are no signals are kept only with `keep_metrics`: a fifth of the time. `ahead`: as `read_items`.
+    Metrics that are no signals are kept only with `keep_metrics`: a tenth of the time. `ahead`: as `read_items`.
     """
     return read_into(RunState(judge, keep_metrics=keep_metrics, pauses=pauses), log, ahead=ahead)
 

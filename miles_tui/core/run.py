@@ -391,4 +391,5 @@ class RunState:
 
 def _is_twin(record: Record, before: Record) -> bool:
     """Whether a line is the one of the same number before it printed again, as Megatron does with every update."""
-    return record.kind == before.kind and record.source == before.source and record.metrics == before.metrics
+    same = record.metrics is before.metrics  # the reader gives twins one dict
+    return record.kind == before.kind and record.source == before.source and (same or record.metrics == before.metrics)
