@@ -33,14 +33,17 @@ class Notify(BaseModel):
     title: bool = Field(True, description="put the verdict into the terminal's title and tmux's pane title")
     desktop: Literal["off", "osc9", "osc777"] = Field(
         "off",
-        description="a desktop notification by the terminal: OSC 9 (iTerm2, WezTerm, kitty) or OSC 777 (foot, urxvt)",
+        description="a desktop notification by the terminal: OSC 9 (iTerm2, WezTerm, kitty) or OSC 777 (foot, urxvt); "
+        "in tmux it needs `set -g allow-passthrough on`",
     )
     command: str = Field(
         "",
         description="run when an alert above a notice fires, and when it is resolved: JSON on its standard input, "
         "the log's name in MILES_TUI_LOG",
     )
-    command_seconds: float = Field(10.0, gt=0, le=600, description="after which that command is ended")
+    command_seconds: float = Field(
+        10.0, gt=0, le=600, description="after which that command is ended, also when the dashboard was quit meanwhile"
+    )
 
 
 class Settings(BaseModel):
