@@ -240,10 +240,10 @@ async def test_the_worst_comes_first_and_what_is_below_is_told(
     async with runs(judges, size=(40, 10), most=7) as screen:
         rows = [line for line in screen.text.splitlines() if ".log" in line]
         assert [row.split()[1] for row in rows[:3]] == ["gap-jump.log", "talks-longer.log", "plain-seed1.log"]
-        assert "more ↓" not in screen.text, "seven lines: all are in sight"
+        assert "more" not in screen.text, "seven lines: all are in sight"
     async with runs({**judges, "resume.log": fixed_judge({})}, size=(40, 10), most=8) as screen:
-        assert "1 more ↓" in screen.text.splitlines()[-1]
-        assert "more ↓" not in await screen.press("G")
+        assert "↓ 1 more" in screen.text.splitlines()[-1]
+        assert "more" not in await screen.press("G")
 
 
 async def test_only_the_first_reading_shows_its_percentage(

@@ -109,7 +109,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self.query_one("#head", Lines).show([edge + packed(self._summary(), width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
         below = self._listing.below
-        more: Spans = [("dim", f"{below} more ↓")] if below else []
+        more: Spans = [("dim", f"↓ {below} more")] if below else []
         room = width - 2 * margin - (width_of(more) + 2 if more else 0)
         line = fitted([("accent", self._said)], room) if self._said else packed(keys, room, gap="  ")
         line = between(line, more, width - 2 * margin)

@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from miles_tui.ui.notes import notes, unfinished
-from miles_tui.ui.spans import Spans, between
+from miles_tui.ui.spans import Spans, between, width_of
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
@@ -94,7 +94,12 @@ class AlertPane(Lines, can_focus=True):
         lines: list[Spans] = []
         begin = end = 0
         inside: set[int] = set()  # lines behind which their alert goes on
-        entries = notes(self._alerts, self._at, inner - 2, room, self._today, whole=self.has_focus)
+        others = len(self._alerts) - 1
+        more: Spans = []
+        if room == 1 and others > 0 and self._alerts[1].state != "resolved":
+            more = [("dim", f"  +{others}")]
+        wide = inner - 2 - width_of(more)
+        entries = notes(self._alerts, self._at, wide, room, self._today, whole=self.has_focus)
         for n, entry in enumerate(entries):
             if n and room >= 12:
                 lines.append([])
@@ -115,15 +120,13 @@ class AlertPane(Lines, can_focus=True):
         shown = lines[self._top : self._top + room]
         if not title and self._top + len(shown) - 1 in inside:
             shown[-1] = unfinished(shown[-1], inner + self._margin)
-        others = len(self._alerts) - 1
-        if room == 1 and others > 0 and self._alerts[1].state != "resolved":
-            more: Spans = [("dim", f"+{others}")]
-            shown = [[*edge, *between(shown[0][len(edge) :], more, inner)]]
+        if more:
+            shown = [[*edge, *between(shown[0][len(edge) :], more, inner, gap=0)]]
         below = len(lines) - self._top - len(shown)
         self.show([*([self._heading(edge, inner, below)] if title else []), *shown])
 
     def _heading(self, edge: Spans, width: int, below: int) -> Spans:
         count = {state: sum(a.state == state for a in self._alerts) for state in ("firing", "recovering", "resolved")}
         words = ", ".join(f"{n} {state}" for state, n in count.items() if n) or "none"
-        more: Spans = [("dim", f"{below} more lines ↓")] if below else []
+        more: Spans = [("dim", f"↓ {below} more lines")] if below else []
         return [*edge, *between([("dim", f"alerts: {words}")], more, width)]
