@@ -1,0 +1,272 @@
+"""Truncated, rewritten, deleted, moved, a link swapped: the same for what is no rotation."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from ingest.tailing import Clock, append, lines, look
+
+from miles_tui.ingest import source
+from miles_tui.ingest.pieces import Appeared, Cut, Ended, Missing, Why
+from miles_tui.ingest.tail import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tail
+
+
+def test_copied_and_truncated(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 9))
+    look(tail)
+    shutil.copy(log, f"{log}.1")
+    os.truncate(log, 0)
+    append(log, lines(10, 12))
+    assert look(tail) == [Cut(Why.TRUNCATED), lines(10, 12)]
+    log.rename(f"{log}.2")
+    append(log, lines(13, 15))
+    assert look(tail) == [Cut(Why.ROTATED), lines(13, 15)], "the copy is no rotation that was missed"
+
+
+def test_truncated_and_grown_past_the_offset(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 9))
+    look(tail)
+    os.truncate(log, 0)
+    append(log, lines(100, 200))
+    assert look(tail) == [Cut(Why.TRUNCATED), lines(100, 200)]
+
+
+def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    append(log, lines(20, 30))
+    shutil.copy(log, f"{log}.1")
+    os.truncate(log, 0)
+    append(log, lines(30, 90))
+    assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED), lines(30, 90)]
+
+
+def test_a_packed_copy_is_known(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    os.truncate(log, 0)
+    append(log, lines(30, 31))
+    look(tail)
+    Path(f"{log}.1.gz").write_bytes(gzip.compress(lines(0, 20)))
+    log.rename(f"{log}.2")
+    append(log, lines(31, 32))
+    assert look(tail) == [Cut(Why.ROTATED), lines(31, 32)]
+
+
+def test_rewritten_with_the_same_size(tail: Tail, log: Path) -> None:
+    append(log, lines(10, 20))
+    look(tail)
+    log.write_bytes(lines(30, 40))
+    assert look(tail) == [Cut(Why.TRUNCATED), lines(30, 40)]
+    log.write_bytes(lines(50, 51) + lines(31, 40))
+    assert look(tail) == [Cut(Why.TRUNCATED), lines(50, 51) + lines(31, 40)], "only its beginning differs"
+
+
+def test_a_stale_size_seen_once_is_no_truncation(
+    tail: Tail, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    real = os.pread
+    monkeypatch.setattr(source.os, "pread", lambda fd, size, at: real(fd, max(0, min(size, 100 - at)), at))
+    assert tail.read() == []
+    assert tail.retry_in == pytest.approx(SHRINK_SECONDS)
+    clock.now += SHRINK_SECONDS
+    monkeypatch.undo()
+    append(log, lines(20, 21))
+    assert look(tail) == [lines(20, 21)]
+
+
+def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+
+    def stale(*_: object) -> bytes:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(source.os, "pread", stale)
+    assert look(tail) == [Missing("can't be read (stale file handle)")]
+    monkeypatch.undo()
+    append(log, lines(20, 21))
+    assert look(tail) == [Appeared(), lines(20, 21)]
+
+
+def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tail, log: Path) -> None:
+    with log.open("wb", buffering=0) as out:
+        out.write(lines(0, 20_000))
+        look(tail)
+        os.truncate(log, 0)
+        out.write(b"after\n")
+        (cut, text) = look(tail)
+    assert cut == Cut(Why.TRUNCATED)
+    assert isinstance(text, bytes)
+    assert text.strip(b"\0") == b"after\n"
+    assert len(text) < 10_000, "the hole itself is stepped over"
+
+
+def test_deleted_and_recreated(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 9))
+    look(tail)
+    log.unlink()
+    assert look(tail) == []
+    append(log, lines(10, 19))
+    assert look(tail) == [Cut(Why.RECREATED), lines(10, 19)]
+
+
+def test_what_was_not_read_of_a_deleted_file(tail: Tail, log: Path) -> None:
+    append(log, lines(0, 9))
+    look(tail)
+    append(log, lines(9, 10))
+    log.unlink()
+    append(log, lines(10, 19))
+    assert look(tail) == [lines(9, 10), Cut(Why.RECREATED), lines(10, 19)]
+
+
+def test_a_deleted_file_is_let_go_in_the_end(tail: Tail, log: Path, clock: Clock) -> None:
+    append(log, lines(0, 90))
+    look(tail)
+    log.unlink()
+    look(tail)
+    open_now = len(list(Path("/dev/fd").iterdir()))
+    clock.now += GONE_SECONDS
+    assert look(tail) == [Missing("does not exist")]
+    clock.now += DELETED_SECONDS
+    look(tail)
+    assert len(list(Path("/dev/fd").iterdir())) == open_now - 1
+    append(log, lines(100, 101))
+    assert look(tail) == [Appeared(), Cut(Why.RECREATED), lines(100, 101)]
+
+
+def test_synced_anew_is_no_new_log(tail: Tail, log: Path) -> None:
+    """rsync writes the whole text to a new file, longer each time, and renames it."""
+    append(log, lines(0, 50))
+    look(tail)
+    for end in (60, 70):
+        new = log.with_name(".train.log.x")
+        new.write_bytes(lines(0, end))
+        new.replace(log)
+        assert look(tail) == [lines(end - 10, end)]
+
+
+def test_moved_away_and_back(tail: Tail, log: Path, clock: Clock) -> None:
+    append(log, lines(0, 50))
+    look(tail)
+    log.rename(log.with_name("elsewhere"))
+    clock.now += 1
+    look(tail)
+    clock.now += GONE_SECONDS
+    assert look(tail) == [Missing("does not exist")]
+    log.with_name("elsewhere").rename(log)
+    append(log, lines(50, 51))
+    assert look(tail) == [lines(50, 51), Appeared()]
+
+
+def test_a_link_swapped(tmp_path: Path, clock: Clock) -> None:
+    link = tmp_path / "train.log"
+    append(tmp_path / "a.log", lines(0, 9))
+    append(tmp_path / "b.log", lines(10, 19))
+    link.symlink_to("a.log")
+    tail = Tail(str(link), clock=clock)
+    assert look(tail) == [lines(0, 9)]
+    swap(link, "b.log")
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(10, 19)]
+    append(tmp_path / "a.log", lines(9, 10))
+    swap(link, "a.log")
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(9, 10)], "what was read is not read again"
+    append(tmp_path / "b.log", lines(19, 20))
+    assert look(tail) == [lines(19, 20)], "late"
+    swap(link, "b.log")
+    append(tmp_path / "b.log", lines(20, 21))
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(20, 21)]
+    tail.close()
+
+
+def swap(link: Path, target: str) -> None:
+    new = link.with_name("new-link")
+    new.symlink_to(target)
+    new.replace(link)
+
+
+def test_a_link_to_the_folder_swapped(tmp_path: Path, clock: Clock) -> None:
+    for name, text in (("one", lines(0, 9)), ("two", lines(10, 19))):
+        (tmp_path / name).mkdir()
+        append(tmp_path / name / "train.log", text)
+    link = tmp_path / "session_latest"
+    link.symlink_to("one")
+    tail = Tail(str(link / "train.log"), clock=clock)
+    assert look(tail) == [lines(0, 9)]
+    swap(link, "two")
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(10, 19)]
+    tail.close()
+
+
+def test_the_folder_vanishes_and_comes_back(tmp_path: Path, clock: Clock) -> None:
+    log = tmp_path / "runs" / "one" / "train.log"
+    tail = Tail(str(log), clock=clock)
+    assert look(tail) == [Missing("does not exist")]
+    log.parent.mkdir(parents=True)
+    append(log, lines(0, 9))
+    assert look(tail) == [Appeared(), lines(0, 9)]
+    shutil.rmtree(tmp_path / "runs")
+    assert look(tail) == []
+    clock.now += GONE_SECONDS
+    assert look(tail) == [Missing("does not exist")]
+    log.parent.mkdir(parents=True)
+    append(log, lines(10, 19))
+    assert look(tail) == [Appeared(), Cut(Why.RECREATED), lines(10, 19)]
+    tail.close()
+
+
+def test_a_folder_is_no_log(tail: Tail, log: Path) -> None:
+    log.mkdir()
+    assert look(tail) == [Missing("is a folder")]
+    log.rmdir()
+    append(log, b"one\n")
+    assert look(tail) == [Appeared(), b"one\n"]
+
+
+def test_permission_denied(tail: Tail, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(log, b"one\n")
+    real = os.open
+
+    def denied(path: str, *rest: int) -> int:
+        if path == str(log):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, *rest)
+
+    monkeypatch.setattr(source.os, "open", denied)
+    assert look(tail) == [Missing("may not be read (permission denied)")]
+    assert look(tail) == [], "said once"
+    monkeypatch.undo()
+    assert look(tail) == [Appeared(), b"one\n"]
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        gzip.compress(lines(0, 100_000)),
+        gzip.compress(lines(0, 50_000)) + gzip.compress(lines(50_000, 100_000)),
+        gzip.compress(lines(0, 100_000)) + b"\0" * 512,
+        gzip.compress(lines(0, 100_000)) + b"not gzip any more",
+    ],
+)
+def test_a_packed_log_ends(tail: Tail, log: Path, packed: bytes) -> None:
+    log.write_bytes(packed)
+    assert look(tail) == [lines(0, 100_000), Ended()]
+    assert tail.ended
+    assert tail.read() == []
+
+
+def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tail, log: Path) -> None:
+    packed = gzip.compress(lines(0, 100_000))
+    log.write_bytes(packed[: len(packed) // 2])
+    text, end = look(tail)
+    assert isinstance(text, bytes)
+    assert lines(0, 100_000).startswith(text)
+    assert len(text) > 100_000
+    assert end == Ended()
