@@ -7,13 +7,16 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.layout import is_train_side
+from miles_tui.core.plain import harmless
 from miles_tui.core.records import Item, Record
 
+MOST_NAMES = 10_000  # metric names that are remembered as harmless
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")
 
 
@@ -49,6 +52,7 @@ class Exporter:
         self._row = self._json if form == "jsonl" else self._csv
         self._attempts = Attempts()
         self._attempt = 1
+        self._harmless: set[str] = set()
         if form == "csv":
             write(",".join(CSV_HEADER) + "\n")
 
@@ -61,10 +65,20 @@ class Exporter:
                 continue
             if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Place.RESTART:
                 self._attempt += 1
-            out.append(self._row(item))
+            out.append(self._row(item if self._harmless.issuperset(item.metrics) else self._without_keys(item)))
             self.records += 1
         if out:
             self._write("".join(out))
+
+    def _without_keys(self, record: Record) -> Record:
+        """The record with names in which no key can be read and nothing acts on a terminal; mostly the same one."""
+        if len(self._harmless) > MOST_NAMES:
+            self._harmless.clear()
+        shown = {name: harmless(name) for name in record.metrics}
+        self._harmless.update(name for name, text in shown.items() if name == text)
+        if all(name == text for name, text in shown.items()):
+            return record
+        return replace(record, metrics={shown[name]: value for name, value in record.metrics.items()}, printed=b"")
 
     def _json(self, record: Record) -> str:
         time = "null" if record.time is None else f'"{stamp(record.time)}"'

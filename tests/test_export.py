@@ -81,3 +81,16 @@ def test_a_stamp_is_the_time_to_the_millisecond(time: float) -> None:
 @pytest.mark.parametrize(("time", "text"), [(None, None), (59.9999996, "1970-01-01T00:01:00.000")])
 def test_a_stamp_at_the_edge(time: float | None, text: str | None) -> None:
     assert stamp(time) == text
+
+
+def test_no_key_and_no_sequence_is_in_a_metrics_name() -> None:
+    token, key = "hf_" + "a1B2c3D4e5F6g7H8" * 2, "0123456789abcdef" * 2
+    text = f"{PREFIX}{{'rollout/{token}': 1, 'x/api_key={key}': 2, 'train/\u202eloss': 3, 'train/a': 4}}\n"
+    for form in ("jsonl", "csv"):
+        lines: list[str] = []
+        Exporter(lines.append, form).take(Reader().feed(text.encode()))
+        written = "".join(lines)
+        assert all(name in written for name in ("rollout/hf_***", "x/api_key=***", "train/loss", "train/a"))
+        assert token not in written
+        assert key not in written
+        assert "\u202e" not in written

@@ -63,8 +63,8 @@ _MESSAGES = {
     b"Saving tensorboard log to": "tensorboard",
 }
 _KEYS = (
-    b"hf_", b"sk-", b"_KEY", b"_key", b"-key", b"_TOKEN", b"_token", b"-token", b"AKIA", b"ASIA", b"earer ", b"ghp_",
-    b"github_pat", b"assw", b"ASSW", b"eyJ", b"xox", b"AIza", b"glpat", b"ecret",
+    b"hf_", b"sk-", b"_KEY", b"_key", b"-key", b"TOKEN", b"_token", b"-token", b"AKIA", b"ASIA", b"earer ", b"ghp_",
+    b"github_pat", b"assw", b"ASSW", b"eyJ", b"xox", b"AIza", b"glpat", b"ecret", b"SECRET", b"b login",
 )  # fmt: skip
 
 # A traceback's last line: the exception at the line's start, alone or with its words.

@@ -14,7 +14,7 @@ from miles_tui.core.numbers import fit, number, signed
 
 __all__ = [
     "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit", "fit_path", "fit_text", "middle", "number",
-    "pad", "signed", "wrap",
+    "of_sure_width", "pad", "signed", "wrap",
 ]  # fmt: skip
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -28,9 +28,64 @@ def cell(char: str) -> int:
     """Cells of one character: 2 for wide ones, 0 for combining marks, controls and format characters."""
     if " " <= char <= "~":
         return 1
-    if unicodedata.category(char) in ("Mn", "Me", "Cc", "Cf", "Zl", "Zp"):
+    category = unicodedata.category(char)
+    if category in ("Mn", "Me", "Mc", "Cc", "Cf", "Zl", "Zp"):
         return 0
-    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    # What is assigned to nobody is wide in Python 3.11's table.
+    return 2 if category != "Cn" and unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def of_sure_width(text: str) -> str:
+    """`text` without what terminals take different widths for: dropped where it shows nothing, else a stand-in.
+
+    Flags become their country's letters, people of any skin the same person, loose parts of Korean syllables and
+    what Unicode gave to nobody `?`. Combining marks stay, though some terminals give a cell to a few of them.
+    """
+    if text.isascii():
+        return text
+    if re.search(_JAMO, text):
+        text = unicodedata.normalize("NFC", text)
+    return text.translate(_SURE)
+
+
+# Parts of Korean syllables. As text: only where one is looked for it is compiled.
+_JAMO = "[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]"
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+# Unicode's Default_Ignorable_Code_Point beside category Cf, and the skin tones.
+_UNSEEN = (
+    (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0), (0x1F3FB, 0x1F3FF), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+# Loose vowels and final consonants; tri- and hexagrams and counting rods, numbers in black squares: wide to some.
+_DISPUTED = (
+    (0x1161, 0x11FF), (0xD7B0, 0xD7FF), (0x2630, 0x2637), (0x268A, 0x268F), (0x3248, 0x324F), (0x4DC0, 0x4DFF),
+    (0x1D300, 0x1D37F),
+)  # fmt: skip
+
+
+def _in(ranges: tuple[tuple[int, int], ...], code: int) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+class _Sure(dict[int, str]):
+    """What stands for a character, by its code; filled as it is asked, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= 4096:
+            self.clear()
+        self[code] = sure = self._of(code)
+        return sure
+
+    def _of(self, code: int) -> str:
+        category = unicodedata.category(chr(code))
+        if category == "Cf" or _in(_UNSEEN, code):
+            return ""
+        if code in _FLAG_LETTERS:
+            return chr(ord("A") + _FLAG_LETTERS.index(code))
+        return "?" if category == "Cn" or _in(_DISPUTED, code) else chr(code)
+
+
+_SURE = _Sure()
 
 
 def cells(text: str) -> int:

@@ -88,6 +88,24 @@ def test_a_launch_opens_the_search_for_keys_again() -> None:
     assert secret.text == "token hf_***"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TOKEN={}",
+        "SECRET={}",
+        "wandb login {}",
+        "['--wandb-key', '{}']",
+        "MASTER_KEY={}",
+        'os.environ["WANDB_API_KEY"] = "{}"',
+    ],
+)
+def test_a_key_that_was_printed_is_told(line: str) -> None:
+    key = "0123456789abcdef" * 2 + "01234567"
+    (secret,) = of(FactKind.SECRET, line.format(key) + "\n")
+    assert "***" in secret.text
+    assert key not in secret.text
+
+
 def test_explained_messages() -> None:
     text = (
         "TypeError: unsupported operand type(s) for +: 'NoneType' and 'str'\n"

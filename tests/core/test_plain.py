@@ -6,8 +6,10 @@ import pytest
 from costs import growth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless, mask, plain
+from miles_tui.core.text import cells
 
 # Written in pieces, so that no scanner takes them for real ones.
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2
@@ -32,6 +34,12 @@ def test_nothing_left_acts_on_a_terminal(text: str) -> None:
         ("\u202eabc\u2069", "abc"),
         ("a\x9b31mb\x08", "ab"),
         ("ordinary [text] stays", "ordinary [text] stays"),
+        ("\N{THUMBS UP SIGN}\U0001f3fd", "\N{THUMBS UP SIGN}"),
+        ("\U0001f1e9\U0001f1ea", "DE"),
+        ("\N{WARNING SIGN}\ufe0f 1\ufe0f\u20e3", "\N{WARNING SIGN} 1\u20e3"),
+        ("so\u00adft \u0600 \u034f\u115f\u1160\u180b\u3164\uffa0\U0001d173 end", "soft   end"),
+        ("\u1112\u1161\u11ab \u1161", "\ud55c ?"),  # a syllable in parts; a vowel alone
+        ("\u0378 \u4dc0", "? ?"),  # given to nobody; a hexagram
     ],
 )
 def test_plain(text: str, shown: str) -> None:
@@ -53,6 +61,25 @@ def test_plain(text: str, shown: str) -> None:
         f"Authorization: Bearer {'abc123' * 5}",
         f"aws_secret_access_key = {'abcd1234' * 5}",
         "https://user:pa55word@host/x",
+        f"['--wandb-key', '{WANDB}', '--lr']",
+        f'["--wandb-key","{WANDB}"]',
+        f"'--wandb-key' '{WANDB}'",
+        f'{{\\"WANDB_API_KEY\\": \\"{WANDB}\\"}}',
+        f"wandb login {WANDB}",
+        f"wandb login --relogin {WANDB}",
+        f"['wandb', 'login', '{WANDB}']",
+        f"os.environ['WANDB_API_KEY'] = '{WANDB}'",
+        f"('WANDB_API_KEY', '{WANDB}')",
+        f"| wandb_key | {WANDB} |",
+        f"WANDB_API_KEY {WANDB}",
+        f"WANDB_API_KEY => {WANDB}",
+        f"AWS_SECRET_ACCESS_KEY=/{WANDB[:39]}",
+        f"TOKEN={WANDB}",
+        f"SECRET={WANDB}",
+        f"NGC_TOKEN: {WANDB}",
+        f"MASTER_KEY={WANDB}",
+        f"password api_key={WANDB}",
+        f"x{HUB}",
     ],
 )
 def test_keys_are_masked(text: str) -> None:
@@ -75,10 +102,39 @@ def test_keys_are_masked(text: str) -> None:
         "the api key 123456789 of the table",
         "http://127.0.0.1:8265/path@x",
         "task-1234567890abcdefghijkl",
+        "sk-learn-estimators-of-the-model",
+        "hf_checkpoint=/models/x1234567890",
+        "max_tokens=8192 max_tokens=81921234",
+        "#token: 12345678, token usage: 0.42, token 2026-10-15T16:02",
+        "{'key': None, 'cache_key': 'rollout_0123456789abcdef01'}",
+        "eos_token_id=151643, eos_token=151643, 'pad_token': '<|endoftext|>'",
+        "monkey=0123456789abcdef01",
+        "AWS_SECRET_ACCESS_KEY=/run/secrets/aws-2026/key",
+        "tokens/s highs_and_lows_of_the_whole_day_in_one_line",
+        "wandb login --host=https://wandb.example.org",
     ],
 )
 def test_what_is_no_key_is_left_alone(text: str) -> None:
     assert mask(text) == text
+
+
+LETTERS = "sk" + "-" + "ABCDEFGHIJKLMNOPQRSTuvwx"
+
+
+@pytest.mark.parametrize("between", ["\x1b[0m", "\u200b", "\u00ad", "\U000e0041", "", " "])
+@pytest.mark.parametrize("secret", [HUB, CLOUD, LETTERS, "gh" + "p_" + "a1B2c3D4e5F6" * 3])
+def test_a_token_is_told_without_a_boundary(between: str, secret: str) -> None:
+    before = "of " if secret is LETTERS else "of"  # "task-..." is an ordinary word
+    assert harmless(before + between + secret).endswith("***")
+
+
+def test_all_of_unicode_has_the_width_that_the_screen_gives_it() -> None:
+    disputed = []
+    for code in range(0x20, 0x110000):
+        shown = plain(chr(code))
+        if cells(shown) != cell_len(shown) or cells(shown) > 2:
+            disputed.append(hex(code))
+    assert not disputed
 
 
 SEEDS = st.text(st.sampled_from("hf_sk-eyJapi_key=:.'\" 1A[\x1b]^é/@BearertokenN"), min_size=1, max_size=12)
@@ -94,6 +150,13 @@ SEEDS = st.text(st.sampled_from("hf_sk-eyJapi_key=:.'\" 1A[\x1b]^é/@Bearertoken
 @example("\x1b]")
 @example("://a:")
 @example("password ")
+@example("api_key ")
+@example("token='")
+@example("secret | ")
+@example("wandb login ")
+@example("key\\\\\\")
+@example("api_key 1=")
+@example("ghp_")
 def test_masking_costs_in_proportion_to_the_text(seed: str) -> None:
     def work(times: int) -> None:
         mask(plain(seed * times))
