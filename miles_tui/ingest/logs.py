@@ -8,13 +8,14 @@ from __future__ import annotations
 import heapq
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
 from miles_tui.core.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.read import STDIN, Log, is_stream
+from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
 from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, in_words
 
 __all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
@@ -25,7 +26,6 @@ DEPTH = 3  # folders below the one given that are searched when it holds no log 
 ENTRIES = 5000  # names looked at in all
 FILES = 300  # newest files looked into
 
-_METRIC = re.compile(rb"(?:step|rollout|perf|eval|multi_turn|passrate) \d+: ?\{\s*\\?['\"][^'\"\n]{0,80}/")
 _LAUNCH = re.compile(
     rb"\((?:MegatronTrainRayActor|FSDPTrainRayActor|Rollout(?:Manager|Executor|Controller))[\w]*[ )]"
     rb"|  rollout_batch_size \.{4,}|Running entrypoint for job|(?:Timer \w+ (?:start|end \())"
@@ -38,9 +38,6 @@ _NO_LOG = re.compile(
 )
 # Ray keeps each worker's own output beside the job's log, which has all of it.
 _RAY_PART = re.compile(r"worker-.*\.(?:out|err)|python-core-.*|(?:raylet|gcs_server|dashboard|monitor|log_monitor).*")
-_ROTATION = re.compile(r"(.+?)[-._](\d[\dTZ:_.+-]*|old)(?:\.gz)?", re.IGNORECASE)
-_LOG_ENDING = re.compile(r".*\.(?:log|out|err|txt)", re.IGNORECASE)
-_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _MAGIC = (
     (b"\x7fELF", "a program"),
     (b"PK\x03\x04", "a zip archive or a checkpoint"),
@@ -74,7 +71,7 @@ def find_logs(given: Sequence[str | PathLike[str]], *, must_exist: bool = True, 
         else:
             _check(path, must_exist)
             files[path] = os.fspath(item)
-    groups = [_with_rotations(parts) if rotations else parts for parts in _grouped(list(files))]
+    groups = [with_rotations(parts) if rotations else parts for parts in grouped(list(files))]
     logs.extend(Log(parts[-1], files.get(parts[-1], str(parts[-1])), tuple(parts[:-1])) for parts in groups)
     return sorted(logs, key=lambda log: min(_place(part, order) for part in log.parts))
 
@@ -101,7 +98,7 @@ def runs_in(folder: str | PathLike[str]) -> list[Log]:
             logs = [path for path in _newest(files) if _is_miles(path)]
             jobs = [path for path in logs if not _RAY_PART.fullmatch(path.name)] or logs
             if jobs:
-                runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in _grouped(jobs)]
+                runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in grouped(jobs)]
                 return sorted(runs, key=lambda log: _written(log.path), reverse=True)
     except OSError as error:
         raise UnreadableLog(f"{top} {in_words(error)}") from None
@@ -183,7 +180,7 @@ def _is_miles(path: Path) -> bool:
         text = sample(path)
     except OSError:
         return False
-    return bool(_METRIC.search(text) or _LAUNCH.search(text))
+    return bool(METRIC.search(text) or _LAUNCH.search(text))
 
 
 def _check(path: Path, must_exist: bool) -> None:
@@ -210,71 +207,4 @@ def binary(text: bytes) -> str:
             return what
     if b"brain.Event:" in text[:64]:
         return "a TensorBoard event file: give the printed log"
-    return "a binary file" if is_binary(text) and not _METRIC.search(text) else ""
-
-
-def _grouped(files: Sequence[Path]) -> list[list[Path]]:
-    """The files, those that are rotations of one log together, oldest first."""
-    groups: dict[object, list[Path]] = {}
-    names = {(path.parent, path.name) for path in files}
-    for number, path in enumerate(files):
-        base = _base(path.name)
-        joins = base != path.name and (_LOG_ENDING.fullmatch(base) or (path.parent, base) in names)
-        key = (path.parent, base) if joins or base == path.name else number
-        group = groups.setdefault(key, [])
-        if path not in group:
-            group.append(path)
-    return [_oldest_first(group) for group in groups.values()]
-
-
-def _with_rotations(parts: list[Path]) -> list[Path]:
-    live = parts[-1]
-    try:
-        beside = [live.parent / name for name in os.listdir(live.parent)]  # noqa: PTH208  # names only
-    except OSError:
-        return parts
-    found = [path for path in beside if path != live and _base(path.name) == live.name and path.is_file()]
-    return _oldest_first([*dict.fromkeys([*parts, *found])])
-
-
-def _base(name: str) -> str:
-    """The name of the log that a file called `name` would be a rotation of; `name` itself when of none."""
-    found = _ROTATION.fullmatch(name)
-    if found:
-        return found[1]
-    return name.removesuffix(".gz")
-
-
-def _oldest_first(parts: list[Path]) -> list[Path]:
-    """By the time of each one's first metric line, else by the names' numbers; the log itself is last.
-
-    Other lines' times don't count: another clock tells the launch, and samples quote dates.
-
-    `.2` is older than `.1`, a date is older than a later date.
-    """
-    if len(parts) < 2:
-        return parts
-
-    def by_number(path: Path) -> tuple[bool, float]:
-        found = _ROTATION.fullmatch(path.name)
-        digits = re.sub(r"\D", "", found[2]) if found else ""
-        number = float(digits or 0)
-        return (found is None, number if len(digits) >= 6 else -number)
-
-    stamps = {path: _first_stamp(path) for path in parts}
-    known = all(stamps.values()) and len(set(stamps.values())) == len(parts)
-    by_stamp: Callable[[Path], tuple[bool, bytes]] = lambda path: (by_number(path)[0], stamps[path])  # noqa: E731
-    return sorted(parts, key=by_stamp) if known else sorted(parts, key=by_number)
-
-
-def _first_stamp(path: Path) -> bytes:
-    """The time stamp of the first metric line near the beginning, as text; b"" without one."""
-    try:
-        text = sample(path)[:SAMPLE]
-    except OSError:
-        return b""
-    metric = _METRIC.search(text)
-    if metric is None:
-        return b""
-    found = _STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
-    return found[-1].replace(b"T", b" ") if found else b""  # the logger's own stands nearest
+    return "a binary file" if is_binary(text) and not METRIC.search(text) else ""

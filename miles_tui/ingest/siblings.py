@@ -14,35 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, Gunzip, Key, PlainFile, Trace
-
-# What else lies beside a log under its name: other streams of the same job, locks, half copies.
-_OTHER = re.compile(
-    r"err|stderr|out|stdout|json|jsonl|csv|txt|pid|lock|lck|sw[a-p]|tmp|temp|part|partial|idx|offset|pos|state"
-    r"|tgz|zip|xz|zst|bz2|md5|sha256|html|png|svg",
-    re.IGNORECASE,
-)
-_INNER = re.compile(r"[-._~]?(?:\d[\dTZ:_.+-]*|old|bak|prev|previous|last|orig|backup)~?", re.IGNORECASE)
-
-
-def is_rotation(name: str, of: str) -> bool:
-    """Whether a file called `name` may be a rotation (or a copy) of the log called `of`.
-
-    `train.log.1`, `train.log-20261015.gz`, `train.log.old` and, with the ending kept, `train.1.log`,
-    `train-2026-10-15.log`.
-    """
-    if name == of:
-        return False
-    plain = name.removesuffix(".gz")
-    if plain == of:
-        return True
-    if plain.startswith(of):
-        rest = plain[len(of) :]
-        return rest[0] in "-._~" and not _OTHER.fullmatch(rest.rsplit(".", 1)[-1])
-    stem, dot, ending = of.rpartition(".")
-    if not stem or not plain.startswith(stem) or not plain.endswith(dot + ending):
-        return False
-    return _INNER.fullmatch(plain[len(stem) : -len(dot + ending)]) is not None
+from miles_tui.ingest.rotations import is_rotation
+from miles_tui.ingest.source import Key, PlainFile, Trace
 
 
 @dataclass(slots=True, frozen=True)
@@ -110,26 +83,3 @@ class Folder:
         with suppress(OSError), PlainFile(found.path) as file:
             return file.fits(trace) and (trace.size > 0 or not file.left())
         return True
-
-
-def read_before(file: PlainFile, traces: Iterable[Trace]) -> Trace | None:
-    """The longest of `traces` that `file` begins with. A short one counts only as the whole file: logs begin alike."""
-    size = file.stat().st_size
-    fitting = [t for t in traces if (t.size >= 2 * MARK or (t.size and t.size == size)) and file.fits(t)]
-    return max(fitting, key=lambda t: t.size, default=None)
-
-
-def is_packed_copy(file: PlainFile, traces: Iterable[Trace]) -> bool:
-    """Whether the gzip file holds a text that was read: told by its first bytes and its length, which ends the file.
-
-    While gzip is at work both files are there, and the packed one is not the one that was missed.
-    """
-    if file.path.endswith(".gz") and Path(file.path.removesuffix(".gz")).exists():
-        return True
-    length = int.from_bytes(file.peek(4, max(0, file.stat().st_size - 4)), "little")
-    head = next(Gunzip().feed(file.peek(CHUNK)), b"")
-    return any(trace.size & 0xFFFFFFFF == length and head.startswith(trace.head) for trace in traces)
-
-
-def is_packed(file: PlainFile) -> bool:
-    return file.peek(2) == GZIP_MAGIC

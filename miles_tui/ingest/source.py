@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
+OPENING = 1 << 14  # bytes of its beginning that are kept whole, to know a copy of less than was read
+SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart or more: 30 KB a text in all
 GZIP_MAGIC = b"\x1f\x8b"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not block, a tty not adopt us
 
@@ -45,23 +47,75 @@ def in_words(error: OSError) -> str:
     return f"can't be read ({(error.strerror or str(error)).lower()})"
 
 
+Peek = Callable[[int, int], bytes]  # (size, offset) -> the bytes of a text there
+
+
 @dataclass(slots=True, frozen=True)
 class Trace:
-    """The first `size` bytes of a file: how many, and up to `MARK` of them at either end."""
+    """The first `size` bytes of a file: how many, and up to `MARK` of them at either end.
+
+    Of a text that was read as it came also its `opening`, and `spots`: (offset, the bytes that end there), evenly and
+    at every power of two, so that some lie in any long beginning of it. A difference behind the last is not seen.
+    """
 
     size: int
     head: bytes
     tail: bytes
+    opening: bytes = b""
+    spots: tuple[tuple[int, bytes], ...] = ()
 
     def fits(self, fd: int) -> bool:
         """Whether the file `fd` begins with the bytes that this was taken of."""
         at = self.size - len(self.tail)
         return os.pread(fd, len(self.tail), at) == self.tail and os.pread(fd, len(self.head), 0) == self.head
 
+    def agrees(self, peek: Peek, length: int) -> bool:
+        """Whether a text of `length` bytes is this one, as far as both go; `peek` is asked only for `spans`."""
+        known = self.opening or self.head
+        if peek(len(known), 0)[:length] != known[:length]:
+            return False
+        if any(peek(SPOT, at - SPOT) != spot for at, spot in self.spots if at <= length):
+            return False
+        if length >= self.size:
+            return peek(len(self.tail), self.size - len(self.tail)) == self.tail
+        return bool(self.opening) or length <= len(known)
+
+    def spans(self) -> list[tuple[int, int]]:
+        """(size, offset) of the places that tell whether a text is this one."""
+        ends = [(len(self.opening or self.head), 0), (len(self.tail), self.size - len(self.tail))]
+        return [*ends, *((SPOT, at - SPOT) for at, _ in self.spots)]
+
+    def grown(self, data: bytes) -> Trace:
+        """The trace of a longer text: `data` is `tail`, and what came behind it."""
+        back = len(self.tail)
+        size, opening, spots = self.size + len(data) - back, self.opening, self.spots
+        head = self.head if len(self.head) == MARK else self.head + data[back : back + MARK - len(self.head)]
+        if len(opening) == self.size < OPENING:
+            opening += data[back : back + OPENING - len(opening)]
+        step = _step(size)
+        if size // step > self.size // step:
+            if step > _step(self.size):
+                spots = tuple(spot for spot in spots if not spot[0] % step or not spot[0] & (spot[0] - 1))
+            base = self.size - back
+            spots += tuple((at, data[at - SPOT - base : at - base]) for at in _places(self.size, size, step))
+        return Trace(size, head, data[-MARK:], opening, spots)
+
     @classmethod
     def of(cls, fd: int, size: int) -> Trace:
         """The trace of the first `size` bytes of `fd`."""
         return cls(size, os.pread(fd, min(size, MARK), 0), os.pread(fd, min(size, MARK), max(0, size - MARK)))
+
+
+def _step(size: int) -> int:
+    """How far the even spots of a text of this size are apart: a power of two."""
+    return max(OPENING // 4, 1 << (size // SPOTS).bit_length())
+
+
+def _places(begin: int, end: int, step: int) -> list[int]:
+    """Where spots are kept of what lies behind `begin`, up to `end`."""
+    begin = max(begin, OPENING - 1)
+    powers = {1 << bit for bit in range(begin.bit_length(), end.bit_length())}
+    return sorted({at for at in powers if begin < at <= end}.union(range((begin // step + 1) * step, end + 1, step)))
 
 
 NOTHING = Trace(0, b"", b"")
@@ -115,10 +169,8 @@ class PlainFile:
             return b""
         if not data[back] and not data[-1] and self._skip_hole(seen.size):
             return self.read(most)
-        new = data[back:] if back else data
-        head = seen.head if len(seen.head) == MARK else seen.head + new[: MARK - len(seen.head)]
-        self.trace = Trace(seen.size + len(new), head, data[-MARK:])
-        return new
+        self.trace = seen.grown(data)
+        return data[back:] if back else data
 
     def _skip_hole(self, at: int) -> bool:
         """Step over a hole. A writer without O_APPEND leaves one as long as its old log after a truncation."""
@@ -134,6 +186,11 @@ class PlainFile:
     def starts_at(self, trace: Trace) -> None:
         """Read on behind the bytes of `trace`, which this file was found to begin with."""
         self.trace = trace
+
+    @property
+    def offset(self) -> int:
+        """Where the next read begins."""
+        return self.trace.size
 
     def fits(self, trace: Trace) -> bool:
         return trace.fits(self._fd)
@@ -204,38 +261,49 @@ class Gunzip:
                 return
 
 
+def unpacked(peek: Peek) -> Iterator[bytes]:
+    """The text of a gzip file, at most `CHUNK` at once."""
+    gunzip, at = Gunzip(), 0
+    while data := peek(CHUNK // 4, at):
+        at += len(data)
+        yield from gunzip.feed(data)
+
+
 class GzipFile:
-    """A gzip file, read to its end: what `PlainFile` is for text. `trace` counts the text's bytes."""
+    """A gzip file, read to its end: what `PlainFile` is for text. `trace` and offsets count the text's bytes.
 
-    __slots__ = ("_fd", "_texts", "_z", "key", "path", "trace")
+    It gives the text behind `begin`; up to there it is only unpacked, at 300 MB/s. `length`: of the text, where known.
+    """
 
-    def __init__(self, plain: PlainFile) -> None:
+    __slots__ = ("_fd", "_texts", "begin", "key", "length", "path", "trace")
+
+    def __init__(self, plain: PlainFile, begin: int = 0, length: int = 0) -> None:
         self.key, self.path = plain.key, plain.path
         self._fd = plain.detach()
         self.trace = NOTHING
-        self._z = Gunzip()
-        self._texts = self._read()
+        self.begin, self.length = begin, length
+        self._texts = unpacked(self._peek)
 
-    def _read(self) -> Iterator[bytes]:
-        at = 0
-        while data := os.pread(self._fd, CHUNK // 4, at):
-            at += len(data)
-            yield from self._z.feed(data)
+    def _peek(self, size: int, at: int) -> bytes:
+        return os.pread(self._fd, size, at)
 
     def read(self, most: int) -> bytes | Lost:
         del most  # a chunk is as long as it comes, at most CHUNK
-        text = next(self._texts, b"")
-        if text:
-            seen = self.trace
-            self.trace = Trace(
-                seen.size + len(text),
-                seen.head if len(seen.head) == MARK else (seen.head + text)[:MARK],
-                (seen.tail + text)[-MARK:] if len(text) < MARK else text[-MARK:],
-            )
-        return text
+        for text in self._texts:
+            before = self.trace.size
+            self.trace = self.trace.grown(self.trace.tail + text)
+            if self.trace.size > self.begin:
+                return text[max(0, self.begin - before) :]
+        return b""
+
+    @property
+    def offset(self) -> int:
+        """Where the next read begins."""
+        return max(self.begin, self.trace.size)
 
     def left(self) -> int:
-        return 0
+        """How many bytes are still to be read, as far as known."""
+        return max(0, self.length - self.offset)
 
     def close(self) -> None:
         if self._fd >= 0:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from miles_tui.ingest.known import Source, Unread, as_source, begins, end_in, find_unread, is_packed
 from miles_tui.ingest.pieces import Why
-from miles_tui.ingest.siblings import Folder, Found, is_packed, is_packed_copy, oldest_first, read_before
-from miles_tui.ingest.source import MARK, GzipFile, Key, PlainFile, Trace
+from miles_tui.ingest.siblings import Folder, Found, oldest_first
+from miles_tui.ingest.source import MARK, Key, PlainFile, Trace
 
 PAST = 64  # texts remembered, to know their copies
 LOOKS = 5  # a path that changes more often than that while we look is left for the next time
@@ -18,18 +19,7 @@ SLACK_NS = (
     2_000_000_000  # a rotation that was missed is no older than the file before it; late lines may make that younger
 )
 
-Source = PlainFile | GzipFile
 Step = tuple[Why | None, Source]  # the cut before a file (None: its text goes on), and the file
-
-
-def as_source(file: PlainFile) -> Source:
-    return GzipFile(file) if is_packed(file) else file
-
-
-def _begins(whole: PlainFile, file: PlainFile) -> bool:
-    """Whether `file` is empty, or a beginning of what is in `whole`: a copy, perhaps still being made."""
-    size = file.stat().st_size
-    return not size or whole.fits(file.trace_of(size))
 
 
 class Succession:
@@ -57,8 +47,26 @@ class Succession:
 
     def remember(self, file: Source) -> None:
         """What was read of `file` is not to be read again, wherever it turns up."""
-        if file.trace.size:
-            self._past.append((file.key, file.trace))
+        read = file.trace
+        if not read.size:
+            return
+        for place, (key, known) in enumerate(self._past):
+            if key == file.key and known.opening and read.opening.startswith(known.opening):
+                self._past[place] = (key, read)  # the same text, longer by its late lines
+                return
+        self._past.append((file.key, read))
+
+    def skip_known(self, file: Source) -> bool:
+        """Set a text that is begun behind the end of the last one read, where that is in it; returns whether it is.
+
+        That is so when a log's head is cut off: its newest lines are written over it, or renamed to it.
+        """
+        if not self._past or not isinstance(file, PlainFile):
+            return False
+        end = end_in(file, self._past[-1][1])
+        if end:
+            file.starts_at(file.trace_of(end))
+        return end > 0
 
     def line_up(self, held: Source | None) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.
@@ -89,10 +97,10 @@ class Succession:
         names = {name, Path(self._real).name}
         last = self._folder
         folder, found = Folder.look(last.path if last else place, names)
-        missed: list[PlainFile] = []
+        missed: list[Source] = []
         try:
             if last:
-                missed.extend(self._missed(held, new, [f for f in found if not last.knows(f)], found))
+                missed.extend(self._missed(held, new, [f for f in found if not last.knows(f)], folder, found))
             if self.look()[0] != new.key:
                 raise FileNotFoundError  # the second look: the path moved on while we listed the folder
         except OSError:
@@ -102,8 +110,9 @@ class Succession:
         if held and not missed and not new.stat().st_size:
             new.close()
             return []
-        first = Why.ROTATED if self._begun else None
-        steps: list[Step] = [(Why.ROTATED if n else first, as_source(file)) for n, file in enumerate(missed)]
+        goes_on = bool(held and missed and held.offset and missed[0].offset == held.offset)
+        first = Why.ROTATED if self._begun and not goes_on else None
+        steps: list[Step] = [(Why.ROTATED if n else first, file) for n, file in enumerate(missed)]
         why = Why.ROTATED if missed else self._why(held, real)
         new.live = True
         steps.append((self._resume(held, new, why), as_source(new)))
@@ -129,8 +138,8 @@ class Succession:
         return None if known == texts[-1] and why is not Why.ROTATED else why
 
     def _missed(
-        self, held: Source | None, new: PlainFile, appeared: list[Found], found: list[Found]
-    ) -> Iterator[PlainFile]:
+        self, held: Source | None, new: PlainFile, appeared: list[Found], folder: Folder, found: list[Found]
+    ) -> Iterator[Source]:
         """The files that `appeared` since the last look, among all that were `found`, and hold something unread."""
         since = held.stat().st_mtime_ns - SLACK_NS if isinstance(held, PlainFile) else 0
         named = next((f for f in found if held and f.key == held.key), None)
@@ -141,21 +150,27 @@ class Succession:
                 file = closing.enter_context(PlainFile(f.path))
                 if file.key != f.key:
                     raise FileNotFoundError  # renamed since the folder was listed
-                if not any(_begins(whole, file) for whole in wholes) and self._is_new(file, held):
+                unread = self._unread(file, held)
+                if unread and not any(begins(whole, file) for whole in wholes):
                     closing.pop_all()
-                    yield file
+                    yield as_source(file, unread)
+                elif self._folder and is_packed(file):  # it is unpacked once
+                    self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
 
-    def _is_new(self, file: PlainFile, held: Source | None = None) -> bool:
-        """Whether there is something in `file` that was not read; it is then set to begin there."""
+    def _unread(self, file: PlainFile, held: Source | None) -> Unread | None:
+        """As `known.find_unread`, of all that was read, and of `held`.
+
+        Beside the plain file of its name a packed one (gzip is at work) says nothing of its own.
+        """
+        plain = file.path.removesuffix(".gz")
+        if plain != file.path and Path(plain).name != Path(self._real).name and Path(plain).exists():
+            return None
         traces = [trace for _, trace in self._past]
         if held:
             traces.append(held.trace)
-        if is_packed(file):
-            return not is_packed_copy(file, traces)
-        known = read_before(file, traces)
-        if known:
-            file.starts_at(known)
-        return file.left() > 0
+        if self._folder and is_packed(file):  # what lay here unread, is older than the log: now it was packed
+            traces += filter(None, self._folder.inodes.values())
+        return find_unread(file, traces)
 
     def truncated_away(self, held: PlainFile) -> list[Source]:
         """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
@@ -166,23 +181,27 @@ class Succession:
         assert self._folder  # there is a held file, so the folder was looked at
         folder, found = Folder.look(self._folder.path, [Path(self._real).name])
         until = held.stat().st_mtime_ns
-        rest: list[Source] = []
+        rests: list[Source] = []
         others: list[Source] = []
         for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
+            last = self._folder.inodes.get(f.key[1])
             known = self._folder.knows(f)
-            self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
+            self._folder.inodes[f.key[1]] = now = folder.inodes[f.key[1]]
             with suppress(OSError), ExitStack() as closing:
                 file = closing.enter_context(PlainFile(f.path))
-                if held.trace.size and file.left() >= held.trace.size and file.fits(held.trace):
-                    file.starts_at(held.trace)
-                    if not file.left():
-                        continue
-                    for shorter in rest:  # made earlier
-                        shorter.close()
-                    rest = [file]
-                elif known or _begins(held, file) or not self._is_new(file):
+                if is_packed(file) and known and last == now:
+                    continue  # it is unpacked once
+                unread = find_unread(file, [held.trace], short=1)
+                goes_on = bool(unread and unread.begin)
+                if unread and not goes_on:
+                    unread = self._unread(file, None)
+                if unread is None:
                     continue
-                else:
-                    others.append(as_source(file))
+                if not goes_on and (known or begins(held, file)):
+                    continue
                 closing.pop_all()
-        return [*rest, *others]
+                (rests if goes_on else others).append(as_source(file, unread))
+        rests.sort(key=lambda rest: rest.left())  # one that is shorter was made earlier, or is still being made
+        for shorter in rests[:-1]:
+            shorter.close()
+        return [*rests[-1:], *others]

@@ -18,17 +18,18 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from miles_tui.ingest.known import Source
 from miles_tui.ingest.late import LateLines
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
 from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
-from miles_tui.ingest.succession import Source, Step, Succession
+from miles_tui.ingest.succession import Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
 SHRINK_SECONDS_REMOTE = 1.0
 TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
 GONE_SECONDS = 1.0  # a rotation leaves no file for a moment: that is not said
-LATE_SECONDS = 5.0  # how long a rotated file is looked at for lines that its writer still adds
+LATE_SECONDS = 60.0  # without lines that its writer still adds, a rotated file is let go; a look costs 3 us
 DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
 LATE_FILES = 4
 AGAIN_SECONDS = 0.05  # the path changed faster than it could be looked at
@@ -58,6 +59,7 @@ class Tail:
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
+        self._first = False  # nothing was read yet of the held file's text
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
         self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
@@ -109,7 +111,10 @@ class Tail:
         self._since.pop("shrunk", None)
         if got:
             self._since.pop("deleted", None)
-            return self._turn(out) if self._came_and_went(held) else got
+            if self._came_and_went(held):
+                return self._turn(out)
+            first, self._first = self._first, False
+            return b"" if first and self._succession.skip_known(held) else got
         if self._next:
             return self._turn(out)
         if isinstance(held, GzipFile):
@@ -133,7 +138,9 @@ class Tail:
             return None
         self._say_found(out)
         first = self._next[0][1]
-        if self._start and isinstance(first, PlainFile) and first.left() >= self._start:
+        if isinstance(first, GzipFile):
+            first.begin = max(first.begin, self._start)
+        elif self._start and first.left() >= self._start:
             first.starts_at(first.trace_of(self._start))
         self._start = 0
         return self._turn(out)
@@ -169,6 +176,9 @@ class Tail:
         if self._held and self._held is not file and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
         self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
+        if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
+            why = None
+        self._first = not file.offset
         self._cut(why, out)
         return b""
 
@@ -195,6 +205,8 @@ class Tail:
             if self._last == b"\n" and not again:
                 more = late.read()
                 lines += more
+                if more:
+                    late.until = now + LATE_SECONDS
                 if more and late.whole:
                     self._succession.remember(late.file)
             if now >= late.until or again:
@@ -215,7 +227,7 @@ class Tail:
 
     def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
         """Next comes what was truncated away, then the file's present text."""
-        goes_on = bool(before) and before[0].trace.size > 0
+        goes_on = bool(before) and before[0].offset > 0
         self._succession.remember(held)
         held.starts_at(NOTHING)
         whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]

@@ -10,7 +10,7 @@ import pytest
 
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.logs import age_seconds, find_logs, newest_log, runs_in, why_empty
-from miles_tui.ingest.siblings import is_rotation
+from miles_tui.ingest.rotations import is_rotation
 
 METRIC = b"[2026-10-15 16:0%d:38.214 x] log_utils.py:542 - step %d: {'train/loss': 3.2e-08, 'train/step': %d}\n"
 
@@ -97,7 +97,7 @@ def test_given_rotations_are_one_log(tmp_path: Path, given: tuple[str, str], mon
     ],
 )
 def test_the_order_of_rotations_by_their_names(tmp_path: Path, files: list[str], order: list[int]) -> None:
-    paths = [write(tmp_path / name, b"step 1: {'train/loss': 1.0}\n") for name in files]
+    paths = [write(tmp_path / name, b"step 1: {'train/loss': %d}\n" % n) for n, name in enumerate(files)]
     (log,) = find_logs(paths)
     assert [part.name for part in log.parts] == [files[n] for n in order]
 

@@ -1,0 +1,139 @@
+"""What of a file was read before, under another name, packed or cut: told by the bytes, not by names and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, OPENING, SPOT, GzipFile, Peek, PlainFile, Trace, unpacked
+
+Source = PlainFile | GzipFile
+
+SEARCHED = 1 << 28  # bytes of a file in which the end of a text is looked for: 50 ms
+DIGITS = 16  # in the last `MARK` bytes of a text: a moment, or measured numbers, which do not come twice
+
+
+def is_packed(file: PlainFile) -> bool:
+    return file.peek(2) == GZIP_MAGIC
+
+
+@dataclass(slots=True, frozen=True)
+class Unread:
+    """Of a file's text what lies behind `begin` was not read; `length`: of a packed text, where it is known."""
+
+    begin: int = 0
+    length: int = 0
+
+
+def as_source(file: PlainFile, unread: Unread = Unread()) -> Source:
+    """What reads the file from there on; of plain text `file` itself, which `find_unread` set to begin there."""
+    return GzipFile(file, unread.begin, unread.length) if is_packed(file) else file
+
+
+def find_unread(file: PlainFile, traces: Iterable[Trace], short: int = 2 * MARK) -> Unread | None:
+    """What of `file` was not read, where `traces` were, and sets a plain file to begin there; None where all was.
+
+    Logs begin alike: a text of fewer than `short` bytes counts only where it is all of the file.
+    """
+    known = [trace for trace in traces if trace.size]
+    if is_packed(file):
+        return _unread_of_packed(file, known, short)
+    size = file.stat().st_size
+    fitting = [trace for trace in known if size >= trace.size and (trace.size >= short or trace.size == size)]
+    fitting = [trace for trace in fitting if file.fits(trace)]
+    if fitting:
+        file.starts_at(max(fitting, key=lambda trace: trace.size))
+    elif any(trace.size > size and trace.agrees(file.peek, size) for trace in known):
+        return None  # a copy made before the text went on
+    return Unread(file.offset) if file.left() else None
+
+
+def _unread_of_packed(file: PlainFile, traces: list[Trace], short: int) -> Unread | None:
+    """As `find_unread`. Only a text that begins like one that was read is unpacked, at 300 MB/s."""
+    opening = next(unpacked(file.peek), b"")[:OPENING]
+    likely = [trace for trace in traces if _begin_alike(trace, opening)]
+    if not opening or any(trace.size & 0xFFFFFFFF == _packed_length(file) for trace in likely):
+        return None
+    if not likely:
+        return Unread()
+    peek, length = _looked_into(file, likely)
+    fitting = [trace for trace in likely if trace.size >= min(short, length) and trace.agrees(peek, length)]
+    known = max((trace.size for trace in fitting), default=0)
+    return None if known >= length else Unread(known, length)
+
+
+def _packed_length(file: PlainFile) -> int:
+    """The length of the last member's text, modulo 2**32, which ends the file."""
+    return int.from_bytes(file.peek(4, max(0, file.stat().st_size - 4)), "little")
+
+
+def _begin_alike(trace: Trace, opening: bytes) -> bool:
+    known = trace.opening or trace.head
+    return opening.startswith(known) or known.startswith(opening)
+
+
+def _looked_into(file: PlainFile, traces: list[Trace]) -> tuple[Peek, int]:
+    """The text's bytes at the places that tell it from `traces`, and its length: in one go, keeping no more."""
+    spans = sorted({(at, size) for trace in traces for size, at in trace.spans()})
+    found: dict[tuple[int, int], bytes] = {}
+    first = at = 0
+    for text in unpacked(file.peek):
+        end = at + len(text)
+        for begin, size in spans[first:]:
+            if begin >= end:
+                break
+            found[size, begin] = found.get((size, begin), b"") + text[max(0, begin - at) : max(0, begin + size - at)]
+        while first < len(spans) and sum(spans[first]) <= end:
+            first += 1
+        at = end
+    return lambda size, begin: found.get((size, begin), b""), at
+
+
+def begins(whole: PlainFile, file: PlainFile) -> bool:
+    """Whether `file` is empty, or a beginning of what is in `whole`: a copy, perhaps still being made, or packed."""
+    if is_packed(file):
+        at = 0
+        for text in unpacked(file.peek):
+            if whole.peek(len(text), at) != text:
+                return False
+            at += len(text)
+        return True
+    size = file.stat().st_size
+    return not size or whole.fits(file.trace_of(size))
+
+
+def end_in(file: PlainFile, trace: Trace) -> int:
+    """The offset in `file` at which a text ends whose beginning was cut off; 0 where the file holds no such end.
+
+    `tail -n 1000 log > part; cat part > log` leaves the newest lines only. The text's last bytes must be there once,
+    and where more of the text is known, that too; else they must have enough digits to be no mere "done" banner.
+    """
+    most = min(file.stat().st_size, trace.size)
+    end = _only(file, trace.tail, most) if len(trace.tail) == MARK and most <= SEARCHED else 0
+    cut = trace.size - end
+    if not end or not cut:
+        return 0
+    rest = trace.opening[cut:]
+    spots = [(at, spot) for at, spot in trace.spots if at - SPOT >= cut]
+    if file.peek(len(rest)) != rest or any(file.peek(SPOT, at - SPOT - cut) != spot for at, spot in spots):
+        return 0
+    distinct = bool(rest or spots) or sum(map(trace.tail.count, b"0123456789")) >= DIGITS
+    return end if distinct else 0
+
+
+def _only(file: PlainFile, words: bytes, most: int) -> int:
+    """Where the only occurrence of `words` in the first `most` bytes ends; 0 where there is none, or more than one."""
+    found, at = 0, 0
+    while at < most:
+        text = file.peek(min(CHUNK + len(words), most - at), at)
+        begin = text.find(words)
+        while begin >= 0:
+            end = at + begin + len(words)
+            if found not in (0, end):
+                return 0
+            found = end
+            begin = text.find(words, begin + 1)
+        if not text:
+            break
+        at += CHUNK
+    return found

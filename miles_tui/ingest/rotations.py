@@ -1,0 +1,278 @@
+"""Which files beside a log are its rotations: one rule for what is followed, for `--rotated` and for a folder.
+
+A name decides where it is the log's own with something behind it (`train.log.1`, `train.log-20261015.gz`,
+`train.log.bak`, `train.log~`). `train.1.log`, `train-2.log` and `train-2026-10-15.log` may be rotations of `train.log`
+or runs of their own: seeds, attempts. Then the text decides (`continues`): a rotation ends where the log goes on.
+A copy of a part, packed or made before the part grew, is no part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+from miles_tui.ingest.known import begins, is_packed
+from miles_tui.ingest.source import CHUNK, MARK, PlainFile, unpacked
+
+
+class Kin(IntEnum):
+    """Whether a file is a rotation (or a copy) of a log, as far as its name tells."""
+
+    NONE = 0
+    MAYBE = 1
+    ROTATION = 2
+
+
+METRIC = re.compile(rb"(?:step|rollout|perf|eval|multi_turn|passrate) \d+: ?\{\s*\\?['\"][^'\"\n]{0,80}/")
+LOOKED_AT = (1 << 16, 1 << 22)  # bytes at an end of a file in which a metric line is looked for: few, then more
+SLACK = 5.0  # seconds by which the lines of several writers may be out of order
+KINDS = ("rollout", "perf", "step")  # lines whose numbers go up by one, over a whole run
+
+# What else lies beside a log under its name: other streams of the same job, locks, half copies.
+_OTHER = re.compile(
+    r"err|stderr|out|stdout|json|jsonl|csv|txt|pid|lock|lck|sw[a-p]|tmp|temp|part|partial|idx|offset|pos|state"
+    r"|tgz|zip|xz|zst|bz2|md5|sha256|html|png|svg",
+    re.IGNORECASE,
+)
+_MARK = r"(?:\d[\dTZ:_.+-]*|old|bak|prev|previous|last|orig|backup)"
+_BEHIND = re.compile(rf"[-._~]{_MARK}~?|~", re.IGNORECASE)
+_WITHIN = re.compile(rf"[-._~]?{_MARK}~?", re.IGNORECASE)
+_OF_A_LOG = re.compile(rf"(.+\.(?:log|out|err|txt))(?:[-._~]{_MARK}~?|~)", re.IGNORECASE)
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+
+
+def mark_of(name: str, of: str) -> tuple[Kin, str]:
+    """Whether a file called `name` may be a rotation of the log called `of`, and what its name has more."""
+    plain = name.removesuffix(".gz")
+    if name == of:
+        return Kin.NONE, ""
+    if plain == of:
+        return Kin.ROTATION, ""
+    if plain.startswith(of):
+        mark = plain[len(of) :]
+        if mark[0] not in "-._~" or _OTHER.fullmatch(mark.rsplit(".", 1)[-1]):
+            return Kin.NONE, ""
+        return (Kin.ROTATION if base_of(name) == of else Kin.MAYBE), mark
+    stem, dot, ending = of.rpartition(".")
+    if not stem or not plain.startswith(stem) or not plain.endswith(dot + ending):
+        return Kin.NONE, ""
+    mark = plain[len(stem) : -len(dot + ending)]
+    return (Kin.MAYBE, mark) if _WITHIN.fullmatch(mark) else (Kin.NONE, "")
+
+
+def is_rotation(name: str, of: str) -> bool:
+    """Whether a file called `name` may be a rotation (or a copy) of the log called `of`: its text tells the rest."""
+    return mark_of(name, of)[0] is not Kin.NONE
+
+
+def base_of(name: str) -> str:
+    """The log that a file called `name` is surely a rotation of; `name` itself (unpacked) where of none."""
+    plain = name.removesuffix(".gz")
+    found = _OF_A_LOG.fullmatch(plain)
+    return found[1] if found else plain
+
+
+def grouped(files: Sequence[Path]) -> list[list[Path]]:
+    """The files, those that are the parts of one run together, oldest first, without copies."""
+    groups: dict[Path, list[Path]] = {}
+    for path in dict.fromkeys(files):
+        groups.setdefault(path.with_name(base_of(path.name)), []).append(path)
+    for live in list(groups):
+        if live in groups.get(live, ()):
+            alone = {parts[0]: key for key, parts in groups.items() if key != live and len(parts) == 1}
+            joining = _that_go_on([path for path in alone if _may_be(path, live)], groups[live])
+            groups[live] += joining
+            for path in joining:
+                del groups[alone[path]]
+    return [_parts(live, parts) for live, parts in groups.items()]
+
+
+def with_rotations(parts: Sequence[Path]) -> list[Path]:
+    """The parts of a run, and those that lie beside the last of them, oldest first, without copies."""
+    live = parts[-1]
+    try:
+        beside = [path for path in live.parent.iterdir() if is_rotation(path.name, live.name) and path.is_file()]
+    except OSError:
+        return list(parts)
+    sure = [path for path in beside if mark_of(path.name, live.name)[0] is Kin.ROTATION]
+    known = list(dict.fromkeys([*parts, *sure]))
+    maybe = [path for path in beside if path not in known]
+    return _parts(live, [*known, *_that_go_on(maybe, known)])
+
+
+def _may_be(path: Path, live: Path) -> bool:
+    return path.parent == live.parent and is_rotation(path.name, live.name)
+
+
+def _parts(live: Path, parts: list[Path]) -> list[Path]:
+    return _without_copies(_oldest_first(live, parts)) if len(parts) > 1 else parts
+
+
+def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
+    """By the time of each one's first metric line, else by the names' numbers; the log itself is last.
+
+    Other lines' times don't count: another clock tells the launch, and samples quote dates.
+
+    `.2` is older than `.1`, a date is older than a later date.
+    """
+
+    def by_number(path: Path) -> tuple[bool, float]:
+        digits = re.sub(r"\D", "", mark_of(path.name, live.name)[1])
+        number = float(digits or 0)
+        return (path == live, number if len(digits) >= 6 else -number)
+
+    stamps = {path: _first_stamp(path) for path in parts}
+    known = all(stamps.values()) and len(set(stamps.values())) == len(parts)
+    by_stamp: Callable[[Path], tuple[bool, bytes]] = lambda path: (path == live, stamps[path])  # noqa: E731
+    return sorted(parts, key=by_stamp) if known else sorted(parts, key=by_number)
+
+
+def _first_stamp(path: Path) -> bytes:
+    """The time stamp of the first metric line near the beginning, as text; b"" without one."""
+    with suppress(OSError), PlainFile(str(path)) as file:
+        text = next(_text(file), b"")[: LOOKED_AT[0]]
+        metric = METRIC.search(text)
+        if metric:
+            found = _STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
+            return found[-1].replace(b"T", b" ") if found else b""  # the logger's own stands nearest
+    return b""
+
+
+def _text(file: PlainFile) -> Iterator[bytes]:
+    if is_packed(file):
+        yield from unpacked(file.peek)
+        return
+    at = 0
+    while data := file.peek(CHUNK if at else LOOKED_AT[0], at):
+        at += len(data)
+        yield data
+
+
+# -- copies ------------------------------------------------------------------------------------
+
+
+def _without_copies(parts: list[Path]) -> list[Path]:
+    """Without those that are a beginning of another part: packed, perhaps still being packed, or made before it grew.
+
+    Of two that are the same the one without packing stays.
+    """
+    live, heads = parts[-1], {part: _head(part) for part in parts}
+    kept = [live]
+    for part in sorted(parts[:-1], key=lambda part: part.suffix == ".gz"):
+        alike = [
+            whole for whole in kept if heads[part].startswith(heads[whole]) or heads[whole].startswith(heads[part])
+        ]
+        if not any(_is_in(part, whole) for whole in alike):
+            shorter = [whole for whole in alike if whole != live and _is_in(whole, part)]
+            kept = [*(whole for whole in kept if whole not in shorter), part]
+    return [part for part in parts if part in kept]
+
+
+def _head(path: Path) -> bytes:
+    with suppress(OSError), PlainFile(str(path)) as file:
+        return next(_text(file), b"")[:MARK]
+    return b""
+
+
+def _is_in(part: Path, whole: Path) -> bool:
+    """Whether `part` is a beginning of `whole`; a packed one is unpacked as far as both are the same."""
+    with suppress(OSError), PlainFile(str(part)) as file, PlainFile(str(whole)) as other:
+        if not is_packed(other):
+            return begins(other, file)
+        texts, rest = _text(other), b""
+        for text in _text(file):
+            while len(rest) < len(text) and (more := next(texts, b"")):
+                rest += more
+            if not rest.startswith(text):
+                return False
+            rest = rest[len(text) :]
+        return True
+    return False
+
+
+# -- one run or several ------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class End:
+    """What the metric lines nearest to one end of a file say: the number of each kind, and the time."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    time: float | None = None
+
+
+def _that_go_on(maybe: list[Path], parts: list[Path]) -> list[Path]:
+    """Those files that one of the parts, or another file that does, is the continuation of."""
+    if not maybe:
+        return []
+    starts = [first_metrics(part) for part in parts]
+    joining: list[Path] = []
+    ends = {path: last_metrics(path) for path in maybe}
+    while found := next((path for path, end in ends.items() if any(continues(end, start) for start in starts)), None):
+        del ends[found]
+        joining.append(found)
+        starts.append(first_metrics(found))
+    return joining
+
+
+def continues(end: End, start: End) -> bool:
+    """Whether a text that begins with `start` goes on where one that ends with `end` ended.
+
+    The numbers of rollouts and updates go on by one (a rollout's lines may be torn apart: then some are equal),
+    and the times don't go back. Another run begins at 0, another attempt at its checkpoint. A text without a metric
+    line goes on from none.
+    """
+    steps = [start.numbers[kind] - end.numbers[kind] for kind in KINDS if kind in start.numbers and kind in end.numbers]
+    in_time = end.time is None or start.time is None or start.time >= end.time - SLACK
+    return in_time and 1 in steps and all(step in (0, 1) for step in steps)
+
+
+def first_metrics(path: Path) -> End:
+    """The numbers and the time of the first metric lines in a file."""
+    with suppress(OSError), PlainFile(str(path)) as file:
+        text = b""
+        for more in _text(file):
+            text += more
+            end = _read(text.split(b"\n")) if len(text) >= LOOKED_AT[0] else End()
+            if end.numbers or len(text) >= LOOKED_AT[1]:
+                return end
+        return _read(text.split(b"\n"))
+    return End()
+
+
+def last_metrics(path: Path) -> End:
+    """The numbers and the time of the last metric lines in a file. A packed one is unpacked whole: 300 MB/s."""
+    with suppress(OSError), PlainFile(str(path)) as file:
+        if is_packed(file):
+            text = b""
+            for more in _text(file):
+                text = (text + more)[-LOOKED_AT[1] :]
+            return _read(text.split(b"\n")[::-1])
+        size = file.stat().st_size
+        for most in LOOKED_AT:
+            lines = file.peek(most, max(0, size - most)).split(b"\n")
+            end = _read(lines[:0:-1] if size > most else lines[::-1])
+            if end.numbers:
+                return end
+    return End()
+
+
+def _read(lines: list[bytes]) -> End:
+    """Of the lines nearest to an end, that end first."""
+    from miles_tui.core.parse import records_in
+
+    end = End()
+    for line in lines:
+        if b"{" not in line:
+            continue
+        for record in records_in(line).records:
+            if record.kind in KINDS:
+                end.numbers.setdefault(record.kind, record.number)
+                end.time = record.time if end.time is None else end.time
+        if len(end.numbers) == len(KINDS):
+            break
+    return end

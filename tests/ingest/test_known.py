@@ -1,0 +1,287 @@
+"""Copies, packed, partial and cut: what was read of a text is not read again, and what was not is."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from miles_tui.ingest import known
+from miles_tui.ingest.known import end_in, find_unread
+from miles_tui.ingest.pieces import Cut, Data, Piece, Why
+from miles_tui.ingest.source import NOTHING, OPENING, SPOTS, PlainFile, Trace
+from miles_tui.ingest.tail import LATE_SECONDS, Tail
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "train.log"
+
+
+@pytest.fixture
+def tail(log: Path, clock: Clock) -> Iterator[Tail]:
+    before = len(list(Path("/dev/fd").iterdir()))
+    tail = Tail(str(log), clock=clock)
+    yield tail
+    tail.close()
+    assert len(list(Path("/dev/fd").iterdir())) == before, "a descriptor stayed open"
+
+
+def look(tail: Tail, clock: Clock) -> list[Piece | bytes]:
+    """Everything there is now, neighbouring data joined, the time that the tail asks for included."""
+    pieces = tail.read()
+    while not tail.caught_up or tail.retry_in is not None:
+        clock.now += tail.retry_in or 0
+        pieces += tail.read()
+    out: list[Piece | bytes] = []
+    for piece in pieces:
+        if isinstance(piece, Data) and out and isinstance(out[-1], bytes):
+            out[-1] += piece.data
+        else:
+            out.append(piece.data if isinstance(piece, Data) else piece)
+    return out
+
+
+def append(path: Path, text: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(text)
+
+
+def lines(begin: int, end: int) -> bytes:
+    return b"".join(
+        b"2026-10-15 16:%02d:%02d line %d of a log\n" % (n // 60 % 60, n % 60, n) for n in range(begin, end)
+    )
+
+
+def pack(path: Path, text: bytes, like: Path | None = None) -> Path:
+    """`text` in a gzip file, with the time of `like` as gzip itself does it."""
+    path.write_bytes(gzip.compress(text))
+    if like:
+        shutil.copystat(like, path)
+    return path
+
+
+LENGTHS = [30, 3000, 60_000]  # lines: less than a mark, than an opening, and far more
+
+
+@pytest.mark.parametrize("count", LENGTHS)
+def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, clock: Clock, count: int) -> None:
+    append(log, lines(0, count))
+    look(tail, clock)
+    old = log.open("ab", buffering=0)
+    rotated = log.rename(f"{log}.1")
+    log.touch()
+    old.write(lines(count, count + 5))
+    pack(Path(f"{log}.1.gz"), rotated.read_bytes(), rotated)
+    rotated.unlink()
+    old.write(lines(count + 5, count + 10))
+    assert look(tail, clock) == [lines(count, count + 10)]
+    old.close()
+    append(log, lines(count + 10, count + 12))
+    assert look(tail, clock) == [Cut(Why.RECREATED), lines(count + 10, count + 12)]
+
+
+@pytest.mark.parametrize("count", LENGTHS)
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("truncated", [True, False])
+def test_a_copy_of_the_beginning(
+    tail: Tail, log: Path, clock: Clock, count: int, packed: bool, truncated: bool
+) -> None:
+    append(log, lines(0, count))
+    look(tail, clock)
+    pack(Path(f"{log}.bak.gz"), lines(0, count)) if packed else shutil.copy(log, f"{log}.bak")
+    append(log, lines(count, count + 9))
+    assert look(tail, clock) == [lines(count, count + 9)]
+    if truncated:
+        os.truncate(log, 0)
+    else:
+        log.rename(f"{log}.1")
+    append(log, lines(count + 9, count + 11))
+    assert look(tail, clock) == [Cut(Why.TRUNCATED if truncated else Why.ROTATED), lines(count + 9, count + 11)]
+
+
+@pytest.mark.parametrize("count", LENGTHS)
+@pytest.mark.parametrize("unread", [0, 7])
+def test_copied_packed_and_truncated_before_a_look(
+    tail: Tail, log: Path, clock: Clock, count: int, unread: int
+) -> None:
+    append(log, lines(0, count))
+    look(tail, clock)
+    append(log, lines(count, count + unread))
+    pack(Path(f"{log}.1.gz"), log.read_bytes(), log)
+    os.truncate(log, 0)
+    append(log, lines(count + 20, count + 22))
+    rest = [lines(count, count + unread)] if unread else []
+    assert look(tail, clock) == [*rest, Cut(Why.TRUNCATED), lines(count + 20, count + 22)]
+    log.rename(f"{log}.2")
+    append(log, lines(count + 22, count + 23))
+    assert look(tail, clock) == [Cut(Why.ROTATED), lines(count + 22, count + 23)]
+
+
+def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tail, log: Path, clock: Clock) -> None:
+    """A deleted file is let go after its last line was read; its packed copy has lines that came later."""
+    append(log, lines(0, 3000))
+    look(tail, clock)
+    pack(Path(f"{log}.1.gz"), lines(0, 3010))
+    log.unlink()
+    append(log, lines(3010, 3020))
+    assert look(tail, clock) == [lines(3000, 3010), Cut(Why.ROTATED), lines(3010, 3020)]
+
+
+def test_an_older_file_that_is_packed_while_we_follow(tail: Tail, log: Path, clock: Clock) -> None:
+    append(Path(f"{log}.1"), lines(0, 100))
+    append(log, lines(100, 200))
+    assert look(tail, clock) == [lines(100, 200)]
+    Path(f"{log}.1").unlink()
+    pack(Path(f"{log}.2.gz"), lines(0, 100))
+    log.rename(f"{log}.1")
+    append(log, lines(200, 210))
+    assert look(tail, clock) == [Cut(Why.ROTATED), lines(200, 210)]
+
+
+def test_another_text_with_the_same_opening_is_read(tail: Tail, log: Path, clock: Clock) -> None:
+    banner = b"====\n" * 9000
+    append(log, banner + lines(0, 100))
+    look(tail, clock)
+    log.rename(f"{log}.2")
+    pack(Path(f"{log}.1.gz"), banner + lines(100, 150))
+    append(log, banner + lines(150, 160))
+    got = look(tail, clock)
+    assert got[1::2] == [banner + lines(100, 150), banner + lines(150, 160)]
+
+
+@pytest.mark.parametrize("keep", [10, 200, 2999])
+@pytest.mark.parametrize("way", ["over", "renamed"])
+def test_the_head_was_cut_off(tail: Tail, log: Path, clock: Clock, keep: int, way: str) -> None:
+    append(log, lines(0, 3000) + b"torn ")
+    look(tail, clock)
+    newest = lines(3000 - keep, 3000) + b"torn "
+    if way == "over":
+        log.write_bytes(newest)
+    else:
+        log.with_name("part").write_bytes(newest)
+        log.with_name("part").replace(log)
+    append(log, b"line\n" + lines(3000, 3005))
+    assert look(tail, clock) == [b"line\n" + lines(3000, 3005)], "and the torn line is whole"
+
+
+def test_the_head_was_cut_off_seen_half_way(tail: Tail, log: Path, clock: Clock) -> None:
+    append(log, lines(0, 3000))
+    look(tail, clock)
+    os.truncate(log, 0)
+    assert look(tail, clock) == [Cut(Why.TRUNCATED)]
+    append(log, lines(2900, 3005))
+    assert look(tail, clock) == [lines(3000, 3005)]
+
+
+def test_the_same_last_words_are_no_same_text(tail: Tail, log: Path, clock: Clock) -> None:
+    done = b"-- the job is over, all is well, the files are in their place " * 5 + b"\n"
+    append(log, lines(0, 100) + done)
+    look(tail, clock)
+    log.write_bytes(lines(100, 130) + done)
+    assert look(tail, clock) == [Cut(Why.TRUNCATED), lines(100, 130) + done]
+
+
+@pytest.mark.parametrize("times", [0, 2])
+def test_an_end_that_is_not_there_once_says_nothing(tmp_path: Path, times: int) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    whole.write_bytes(lines(0, 900))
+    part.write_bytes(lines(800, 850) + lines(890, 900) * times)
+    with PlainFile(str(whole)) as read, PlainFile(str(part)) as file:
+        read.read(1 << 20)
+        assert end_in(file, read.trace) == 0
+
+
+def test_lines_that_come_a_minute_after_the_rotation(tail: Tail, log: Path, clock: Clock) -> None:
+    append(log, lines(0, 9))
+    look(tail, clock)
+    log.rename(f"{log}.1")
+    append(log, lines(10, 12))
+    look(tail, clock)
+    for late in range(3):
+        clock.now += LATE_SECONDS - 1
+        append(Path(f"{log}.1"), lines(100 + late, 101 + late))
+        assert look(tail, clock) == [lines(100 + late, 101 + late)], "each begins the wait anew"
+    clock.now += 1
+    pack(Path(f"{log}.1.gz"), Path(f"{log}.1").read_bytes())
+    Path(f"{log}.1").unlink()
+    log.rename(f"{log}.2")
+    append(log, lines(20, 21))
+    assert look(tail, clock) == [Cut(Why.ROTATED), lines(20, 21)], "the late lines are known too"
+
+
+def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(random.Random(1).randbytes(40 * OPENING))
+    traces = []
+    for most in (1 << 20, OPENING, 1000, 77_777):
+        with PlainFile(str(path)) as file:
+            while file.read(most):
+                pass
+            traces.append(file.trace)
+    assert len(set(traces)) == 1
+    assert len(traces[0].spots) == 80 - 1, "every 8 KiB, behind the opening"
+    assert all(path.read_bytes()[:at].endswith(spot) for at, spot in traces[0].spots)
+
+
+def test_a_trace_of_a_long_text_stays_small() -> None:
+    trace, chunk = NOTHING, bytes(1 << 20)
+    for _ in range(600):
+        trace = trace.grown(trace.tail + chunk)
+    assert trace.size == 600 << 20
+    assert SPOTS // 2 <= len(trace.spots) <= 2 * SPOTS + 64
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("cut", [10, 300, OPENING - 1, OPENING, 3 * OPENING, 41 * OPENING + 5])
+def test_any_beginning_of_a_read_text_is_known(tmp_path: Path, packed: bool, cut: int) -> None:
+    rng = random.Random(cut)
+    text = rng.randbytes(50 * OPENING)
+    trace = read(tmp_path, text)
+    for beginning, unread in ((text[:cut], False), (text[: cut - 5] + b"other", True), (text + b"more", True)):
+        part = tmp_path / "part"
+        part.write_bytes(gzip.compress(beginning) if packed else beginning)
+        with PlainFile(str(part)) as file:
+            found = find_unread(file, [trace])
+        near = cut > OPENING and cut % 8192  # no spot lies between the difference and the end
+        assert near or (found is not None) is unread
+        if beginning.endswith(b"more"):
+            assert found
+            assert found.begin == len(text)
+
+
+def read(folder: Path, text: bytes) -> Trace:
+    path = folder / "read"
+    path.write_bytes(text)
+    with PlainFile(str(path)) as file:
+        while file.read(10_000):
+            pass
+        return file.trace
+
+
+def test_a_text_that_begins_otherwise_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = read(tmp_path, lines(0, 5000))
+    packed = pack(tmp_path / "x.gz", lines(5000, 200_000))
+    monkeypatch.setattr(known, "_looked_into", lambda *_: pytest.fail("it was unpacked"))
+    with PlainFile(str(packed)) as file:
+        assert find_unread(file, [trace]) == known.Unread()
+    whole = pack(tmp_path / "y.gz", lines(0, 5000))
+    with PlainFile(str(whole)) as file:
+        assert find_unread(file, [trace]) is None
