@@ -148,8 +148,9 @@ def check(argv: Sequence[str]) -> int:
         except MilesTuiError as e:  # one log that can't be read hides none that can
             complain(str(e))
             status = max(status, e.exit_status)
-    for log in wanted(find_logs(good, rotations=a.rotated), a):
+    for found in find_logs(good, rotations=a.rotated):
         try:
+            (log,) = wanted([found], a)
             report = judge_log(log, profile, pauses)
         except MilesTuiError as e:
             complain(str(e))
@@ -239,11 +240,12 @@ def calibrate(argv: Sequence[str]) -> int:
     if a.output is None and a.name is None:
         sys.stdout.write(text)
         return 0
+    from miles_tui.core.plain import harmless_name
     from miles_tui.profiles import save
 
     path = save(profile, a.output)
-    print(f"{path}: ranges of {profile.rollouts} rollouts from {len(profile.logs)} runs")
-    print(f"use it with --profile {a.name or path}")
+    print(f"{harmless_name(path)}: ranges of {profile.rollouts} rollouts from {len(profile.logs)} runs")
+    print(f"use it with --profile {harmless_name(a.name or path)}")
     return 0
 
 
@@ -272,6 +274,7 @@ def status(argv: Sequence[str]) -> int:
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
+    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
     from miles_tui.ingest.past import Past, is_seekable, without_past
     from miles_tui.reading import read_as_of
@@ -280,7 +283,7 @@ def status(argv: Sequence[str]) -> int:
     if is_seekable(log.path):
         log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
-    print(status_line(run) + (f" · {log.path.name}" if Path(a.log).is_dir() else ""))
+    print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
     return 0 if run.records else 3
 
 
@@ -292,6 +295,7 @@ def report(argv: Sequence[str]) -> int:
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
+    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs, why_empty
     from miles_tui.reading import read_as_of
 
@@ -301,7 +305,7 @@ def report(argv: Sequence[str]) -> int:
     if not run.records:
         complain(f"{log}: {why_empty(log)}")
         return 3
-    print(paste(run, log.path.name, now + time.localtime(now).tm_gmtoff))
+    print(paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff))
     return 0
 
 

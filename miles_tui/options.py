@@ -226,5 +226,7 @@ def from_settings(setup: Setup) -> Setup:
 
 
 def complain(message: str) -> None:
-    """One line to standard error."""
-    print("miles-tui: " + " ".join(message.split()), file=sys.stderr)
+    """One line to standard error; the names in it may be anybody's."""
+    from miles_tui.core.plain import harmless_name
+
+    print("miles-tui: " + harmless_name(" ".join(message.split())), file=sys.stderr)

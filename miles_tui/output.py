@@ -21,7 +21,16 @@ def _stand_in(error: UnicodeError) -> tuple[str, int]:
 
 
 def prepare() -> None:
-    """Make both streams take any text. What each can hold is written as it is; a closed one takes it in vain."""
+    """Make both streams take any text. What each can hold is written as it is; a closed one takes it in vain.
+
+    Descriptors 0 to 2 are there then: a file or a pipe of ours that got the number of a closed one would be read as
+    the log, or written to as the terminal.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     codecs.register_error(ERRORS, _stand_in)
     if sys.stdout is None:
         sys.stdout = _nowhere()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.judge import Judge
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
 from miles_tui.core.standing import standing
@@ -99,9 +100,9 @@ class Report:
         at = "no rollout yet" if self.last_rollout is None else f"rollout {self.last_rollout}{of}"
         attempt = f", attempt {self.attempts}" if self.attempts > 1 else ""
         if not self.records:
-            return f"{self.log}: no Miles metric"
+            return f"{harmless_name(self.log)}: no Miles metric"
         ended = f", {self.state}" if self.state not in (self.verdict, "unknown") else ""
-        lines = [f"{self.log}: {self.verdict} ({at}{attempt}{ended})"]
+        lines = [f"{harmless_name(self.log)}: {self.verdict} ({at}{attempt}{ended})"]
         lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
             cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"

@@ -361,3 +361,42 @@ def test_extreme_values_and_names_are_no_traceback(tmp_path: Path) -> None:
 
 def test_a_bad_pause_pattern_is_one_line() -> None:
     assert "no regular expression" in one_clear_line(run("calibrate", "--pause", "(", str(LOGS / "plain-seed1.log")))
+
+
+NASTY = "no\x1b[2J\x1b]0;gone\x07\u202e-" + "hf_" + "a1B2c3D4e5F6g7H8" * 2
+
+
+def test_a_files_name_acts_on_nothing_and_shows_no_key(tmp_path: Path) -> None:
+    log = tmp_path / f"{NASTY}.log"
+    log.write_bytes((LOGS / "gap-jump.log").read_bytes())
+    (tmp_path / "empty" / NASTY).mkdir(parents=True)
+    for argv in (("check", str(log)), ("check", str(tmp_path)), ("report", str(log)), ("status", str(tmp_path)),
+                 ("check", f"{log}x"), ("report", f"{log}x"), ("export", f"{log}x"), (f"{log}x", "--rotate"),
+                 ("check", str(tmp_path / "empty" / NASTY)), ("calibrate", str(log), "-o", f"{log}.toml")):  # fmt: skip
+        done = run(*argv)
+        text = done.stdout + done.stderr
+        assert text
+        assert not any(char in text for char in ("\x1b", "\x07", "\u202e")), argv
+        assert NASTY[-30:] not in text, argv
+    (row,) = map(json.loads, run("check", "--format", "json", str(log)).stdout.splitlines())
+    assert row["log"] == str(log), "the name as given"
+
+
+@pytest.mark.parametrize("command", ["check", "export", "status", "report", "export --follow"])
+def test_a_full_disk_is_one_line(command: str) -> None:
+    shell = f"exec {sys.executable} -m miles_tui {command} {LOGS / 'gap-jump.log'} > /dev/full"
+    done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    one_clear_line(subprocess.CompletedProcess(done.args, done.returncode, "", done.stderr))
+
+
+@pytest.mark.parametrize(
+    "command", ["check LOG >&-", "check LOG 2>&-", "export LOG >&-", "export --follow - <&-", "check - <&-"]
+)
+def test_a_closed_descriptor_is_no_traceback_and_no_hang(command: str) -> None:
+    shell = f"exec {sys.executable} -m miles_tui {command.replace('LOG', str(LOGS / 'gap-jump.log'))}"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False, timeout=60)
+    assert "Traceback" not in done.stderr
+    assert (
+        done.returncode == {"check LOG": 1, "export LOG": 0, "export --follow -": 0, "check -": 3}[command[:-4].strip()]
+    )
