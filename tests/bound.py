@@ -113,7 +113,7 @@ APP = {
     "app.themes": Case("", opens("ThemeScreen")),
     "app.mouse": Case("", says("the mouse is left to the terminal")),
     "app.log": Case("", opens("LogScreen")),
-    "app.palette": Case("", opens("CommandPalette")),
+    "app.palette": Case("", opens("Palette")),
     "app.redraw": Case("", lambda s: s.app._paper._rows == []),
     "app.suspend": Case("", lambda s: s.app.suspended),
 }

@@ -253,6 +253,12 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         if not isinstance(self.screen, ThemeScreen):
             self.push_screen(ThemeScreen(self.session, self))
 
+    def action_command_palette(self) -> None:
+        from miles_tui.ui.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every action that works here, once; each is done where its key is bound, as the key would."""
         known = {(b.action, node): (node, b, told) for node, b, on, told in screen.active_bindings.values() if on}

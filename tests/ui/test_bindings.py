@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from bound import CASES, Seen
 from textual.binding import Binding
+from textual.command import CommandInput
 from textual.dom import DOMNode
 from ways import WAYS
 
 import miles_tui.ui
 from miles_tui.ui.app import MilesApp
+from miles_tui.ui.paint import to_ascii
 from miles_tui.ui.screens.help import HelpScreen, key_lines
 from miles_tui.ui.widgets.lines import Lines
 
@@ -110,6 +112,14 @@ async def test_an_action_of_the_palette_is_done_where_its_key_is_bound(shown: Op
         await screen.wait(lambda text: "Logarithmic scale" in text)
         await screen.press("enter")
         await screen.wait(lambda text: "log scale" in text.splitlines()[1] and "read" in text.splitlines()[-1])
+
+
+async def test_the_palette_can_be_read_without_utf_8(shown: Opened) -> None:
+    async with shown("main", glyphs="ascii") as screen:
+        await screen.press("ctrl+p")
+        text = await screen.wait(lambda text: "From the signals to the alerts" in text)
+        assert not {char for char in text if not char.isascii() and to_ascii(char).startswith("?")}
+        assert not screen.app.screen.query_one(CommandInput).cursor_blink
 
 
 @pytest.mark.parametrize("name", list(WAYS))
