@@ -69,15 +69,17 @@ def follow_blocking(
 ) -> Generator[Batch, None, None]:
     """The log's batches as it grows, until `stop` is set or the input is over (`Ended` is its last piece).
 
-    The rotations `before` it are read first, oldest first. When stopped it looks once more, so that
+    The rotations `before` it are read first, oldest first; of the first file read only what stands behind the offset
+    `start` of its text. When stopped it looks once more, so that
     what was written before the stop is given. Raises UnreadableLog where `before` can't be read.
     """
     for part in before:
-        for data in read_all(part):
+        for data in read_all(part, start=start):
             yield Batch([Data(data)], False, 0, 0, "")
             if stop.is_set():
                 return
         yield Batch([Cut(Why.ROTATED)], False, 0, 0, "")
+        start = 0
     name = os.fspath(path)
     with closing(open_input(name, stdin=stdin, start=start)) as source:
         if isinstance(source, Stream):

@@ -1,25 +1,26 @@
 """Where to begin in a log whose whole past nobody wants: `--tail N` rollouts, or `--since` a time or a rollout.
 
-The log is read backwards, a block at a time, until the place is found: its cost is that of what is shown.
+The log is read backwards, a block at a time and through its rotations, until the place is found: its cost is that of
+what is shown. A packed file is read forwards: only where its records stand is kept.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
+from miles_tui.core.lines import MAX_LINE
 from miles_tui.core.parse import records_in
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.core.usual import Usual
 from miles_tui.errors import UnreadableLog, UsageError
 from miles_tui.ingest.backwards import blocks_backwards
-from miles_tui.ingest.read import STDIN, Log, is_stream
-from miles_tui.ingest.source import GZIP_MAGIC
+from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
+from miles_tui.ingest.source import GZIP_MAGIC, PlainFile, in_words, unpacked
 
 BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
 STRETCH = 1 << 20  # bytes without a record, from which on text is searched as it is read (`core.reader.GAP`),
@@ -27,6 +28,7 @@ SEARCHED = 6  # at so many times the price
 PIECE = 1 << 16
 LAUNCH = 4 << 20  # bytes at the beginning in which the printed arguments are looked for
 ARGUMENTS = (b"arguments ---", b"train.py", b"train_async.py", b"ray job submit")  # without any of these none are there
+_NEAR = re.compile(rb"\d: ?\{")  # without it a line holds no record
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 
 
@@ -34,8 +36,9 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 class Past:
     """How much of the past is wanted: the newest `rollouts`, all from rollout `step` on, or all from `time` on.
 
-    `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record. `most` bounds
-    the bytes before the newest record, those of long stretches without a record counted at their price.
+    `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record; `given` how a
+    person said it. `most` bounds the bytes before the newest record, those of long stretches without a record counted
+    at their price; packed rotations are not looked into then.
     """
 
     rollouts: int | None = None
@@ -43,55 +46,92 @@ class Past:
     time: float | None = None
     clock: float | None = None
     most: int | None = None
+    given: str = ""
 
 
 def parse_since(text: str) -> Past:
-    """A rollout number, `HH:MM[:SS]`, or a date and time. Raises UsageError."""
-    if text.isdigit():
-        return Past(step=int(text))
+    """A rollout number, `HH:MM[:SS]`, or a date and time (`20261015` is a date). Raises UsageError."""
+    if text.isascii() and text.isdecimal() and len(text) < 8:
+        return Past(step=int(text), given=text)
     clock = _CLOCK.fullmatch(text)
     if clock:
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         if hours < 24 and minutes < 60 and seconds < 60:
-            return Past(clock=3600.0 * hours + 60 * minutes + seconds)
+            return Past(clock=3600.0 * hours + 60 * minutes + seconds, given=text)
     else:
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
             moment = None
+        if moment is not None and moment.tzinfo is not None:
+            raise UsageError(f"--since {text}: a log does not say its zone: give the time as the log prints it")
         if moment is not None:
-            return Past(time=moment.replace(tzinfo=UTC).timestamp())
+            return Past(time=moment.replace(tzinfo=UTC).timestamp(), given=text)
     raise UsageError(f"--since {text}: give a rollout number, HH:MM, or a date and time such as 2026-10-15T16:30")
 
 
-def begin_at(path: Path, past: Past) -> int:
-    """The offset of the first line that is wanted; 0 where everything is. Raises UnreadableLog, UsageError."""
-    try:
-        with path.open("rb") as file:
-            if file.read(2) == GZIP_MAGIC:
-                raise UsageError(f"{path}: --tail and --since need a plain file, not a packed one")
-            return _begin_in(file, past)
-    except OSError as error:
-        raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+def begin_in(parts: Sequence[Path], past: Past) -> tuple[int, int]:
+    """Where the first wanted line stands: in which part of the log (oldest first), at which offset of its text.
 
-
-def _begin_in(file: BinaryIO, past: Past) -> int:
+    (0, 0) where everything is wanted. Raises UnreadableLog, and UsageError where nothing is.
+    """
     boundary = _Boundary(past)
-    begin = spent = empty = 0
-    for start, block in blocks_backwards(file, BLOCK):
-        before = boundary.records
-        for at, line in _candidates_backwards(block):
-            known = boundary.records
-            if boundary.is_before(line):
-                return start + at + len(line)
-            if boundary.records > known:
-                begin = start + at
-        empty = 0 if boundary.records > before else empty + len(block)
-        if past.most is not None and before:
-            spent += len(block) * (SEARCHED if empty > STRETCH else 1)
-            if spent >= past.most:
-                return begin
-    return 0
+    for number in range(len(parts) - 1, -1, -1):
+        try:
+            with PlainFile(str(parts[number])) as file:
+                packed = file.peek(2) == GZIP_MAGIC
+                if packed and past.most is not None and number < len(parts) - 1:
+                    return number + 1, 0
+                found = _in_packed(file, boundary, number) if packed else _in_plain(file, boundary, number)
+        except OSError as error:
+            raise UnreadableLog(f"{parts[number]} {in_words(error)}") from None
+        if found:
+            return found
+    boundary.check_time()
+    return 0, 0
+
+
+def _in_plain(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, int] | None:
+    """The place in this part; None where all of it is wanted."""
+    with open(file.fileno(), "rb", buffering=0, closefd=False) as raw:
+        for start, block in blocks_backwards(raw, BLOCK):
+            before = boundary.records
+            for at, line in _candidates_backwards(block):
+                known = boundary.records
+                if boundary.is_before(line):
+                    return part, start + at + len(line)
+                if boundary.records > known:
+                    boundary.oldest = part, start + at
+            if boundary.is_far_enough(len(block), before):
+                return boundary.oldest
+    return None
+
+
+def _in_packed(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, int] | None:
+    """As `_in_plain`; kept are the ends of the lines with records, and what these are: 0.2 KB each."""
+    found: list[tuple[int, list[Record]]] = []
+    at, rest = 0, b""
+    for text in unpacked(file.peek):
+        lines, newline, more = text.rpartition(b"\n")
+        if not newline:
+            rest = (rest + text)[-MAX_LINE:]
+        else:
+            block = rest + lines + newline
+            found += reversed(list(_records_backwards(block, at - len(rest), boundary)))
+            rest = more
+        at += len(text)
+    found += _records_backwards(rest, at - len(rest), boundary)
+    for end, records in reversed(found):
+        if boundary.are_before(records):
+            return part, end
+    return None
+
+
+def _records_backwards(block: bytes, at: int, boundary: _Boundary) -> Iterator[tuple[int, list[Record]]]:
+    """(offset of the line's end, its records without their metrics), from the last line to the first."""
+    for begin, line in _candidates_backwards(block):
+        if _NEAR.search(line) and (records := boundary.records_of(line)):
+            yield at + begin + len(line), [replace(record, metrics={}) for record in records]
 
 
 def is_seekable(path: Path) -> bool:
@@ -106,13 +146,18 @@ def is_seekable(path: Path) -> bool:
 
 
 def without_past(log: Log, past: Past) -> Log:
-    """The log from the first wanted line on. Raises UnreadableLog, and UsageError for what can't be read backwards."""
+    """The log from the first wanted line on. Raises UnreadableLog, and UsageError for a pipe and where nothing is."""
     if str(log.path) == STDIN or is_stream(str(log.path)):
         raise UsageError(f"{log}: --tail and --since need a file: a pipe has no past")
-    start = begin_at(log.path, past)
-    if not start:
+    if not log.path.exists():
         return log
-    return replace(log, before=(), start=start, launch=tuple(launch_facts(log.before[0] if log.before else log.path)))
+    try:
+        part, start = begin_in(log.parts, past)
+    except UsageError as error:
+        raise UsageError(f"{log}: {error}") from None
+    if not part and not start:
+        return log
+    return replace(log, before=log.parts[part:-1], start=start, launch=tuple(launch_facts(log.parts[0])))
 
 
 def launch_facts(path: Path) -> list[Fact]:
@@ -120,24 +165,24 @@ def launch_facts(path: Path) -> list[Fact]:
 
     A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the one that has `ARGUMENTS` in it.
     """
-    reader, before, found = Reader(), b"", False
+    reader, before, found, read = Reader(), b"", False, 0
     facts: list[Fact] = []
-    try:
-        with path.open("rb") as file:
-            while file.tell() < LAUNCH and (piece := file.read(PIECE)):
-                if not found and not (found := any(words in before[-64:] + piece for words in ARGUMENTS)):
-                    if any(records_in(line).records for _, line in _candidates_backwards(piece)):
-                        return facts
-                    before = piece
-                    continue
-                for item in (*reader.feed(before), *reader.feed(piece)):
-                    if isinstance(item, Record):
-                        return facts  # the launch is over
-                    if item.kind is FactKind.ARGS:
-                        facts.append(item)
-                before = b""
-    except OSError as error:
-        raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+    chunks = read_all(path)
+    for piece in (chunk[at : at + PIECE] for chunk in chunks for at in range(0, len(chunk), PIECE)):
+        if read >= LAUNCH:
+            break
+        read += len(piece)
+        if not found and not (found := any(words in before[-64:] + piece for words in ARGUMENTS)):
+            if any(records_in(line).records for _, line in _candidates_backwards(piece)):
+                return facts
+            before = piece
+            continue
+        for item in (*reader.feed(before), *reader.feed(piece)):
+            if isinstance(item, Record):
+                return facts  # the launch is over
+            if item.kind is FactKind.ARGS:
+                facts.append(item)
+        before = b""
     return facts
 
 
@@ -148,31 +193,66 @@ class _Boundary:
         self._past = past
         self._time = past.time
         self.records = 0  # seen so far
+        self.oldest = (0, 0)  # the part and the offset of the last line that had one
         self._seen: set[int] = set()
         self._usual = Usual()
+        self._wanted = False  # something was
+        self._newest: Record | None = None  # that could have been
+        self._spent = self._empty = 0
 
-    def is_before(self, line: bytes) -> bool:
-        """Whether this line says the newest record that is not wanted."""
+    def records_of(self, line: bytes) -> list[Record]:
         line = line.rstrip(b"\r\n")
         usual = self._usual.record(line, 0, len(line))
-        records = records_in(line).records if usual is None else [usual]
+        return records_in(line).records if usual is None else [usual]
+
+    def is_before(self, line: bytes) -> bool:
+        """Whether this line says the newest record that is not wanted. Raises UsageError where none is wanted."""
+        return self.are_before(self.records_of(line))
+
+    def are_before(self, records: list[Record]) -> bool:
         self.records += len(records)
         return any(map(self._unwanted, records))
 
+    def is_far_enough(self, size: int, before: int) -> bool:
+        """Whether no more may be read. To be told of each block, and how many records were seen before it."""
+        self._empty = 0 if self.records > before else self._empty + size
+        if self._past.most is not None and before:
+            self._spent += size * (SEARCHED if self._empty > STRETCH else 1)
+            return self._spent >= self._past.most
+        return False
+
+    def check_time(self) -> None:
+        """Raises UsageError where a time was asked for, and no record has one."""
+        if self.records and self._newest is None and (self._past.time, self._past.clock) != (None, None):
+            raise UsageError(f"--since {self._past.given}: its lines have no time: give a rollout number")
+
     def _unwanted(self, record: Record) -> bool:
         past = self._past
-        if past.clock is not None and self._time is None and record.time is not None:
-            self._time = record.time - record.time % 86_400 + past.clock
-            if self._time > record.time:
-                self._time -= 86_400  # later than the log's last word: yesterday's
-        if self._time is not None:
-            return record.time is not None and record.time < self._time
+        if past.time is not None or past.clock is not None:
+            if record.time is None:
+                return False
+            if self._time is None and past.clock is not None:
+                self._time = record.time - record.time % 86_400 + past.clock
+                if self._time > record.time:
+                    self._time -= 86_400  # later than the log's last word: yesterday's
+            return self._decide(record, self._time is None or record.time >= self._time)
         if record.kind not in ("rollout", "perf"):
             return False  # numbers of updates and evaluations are no rollouts
         if past.step is not None:
-            return record.number < past.step
+            return self._decide(record, record.number >= past.step)
         self._seen.add(record.number)
         return past.rollouts is not None and len(self._seen) > past.rollouts
+
+    def _decide(self, record: Record, wanted: bool) -> bool:
+        self._newest = self._newest or record
+        self._wanted = self._wanted or wanted
+        if not self._wanted:
+            newest = self._newest
+            at = f", {datetime.fromtimestamp(newest.time, UTC):%Y-%m-%d %H:%M:%S}" if newest.time is not None else ""
+            raise UsageError(
+                f"--since {self._past.given}: nothing is that late: the last is {newest.kind} {newest.number}{at}"
+            )
+        return not wanted
 
 
 def _candidates_backwards(block: bytes) -> Iterator[tuple[int, bytes]]:

@@ -20,8 +20,8 @@ STDIN = "-"
 class Log:
     """One run's log: the file that is written to (`-`: standard input), and its rotations, oldest first.
 
-    `given` is how the person named it. As a path it is the file. Reading begins at the offset `start` of it;
-    `launch` holds what the part before says of the run's arguments.
+    `given` is how the person named it. As a path it is the file. Reading begins at the offset `start` of the first
+    part's text; `launch` holds what the text before says of the run's arguments.
     """
 
     path: Path
@@ -51,26 +51,29 @@ def is_stream(path: str) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
-def read_all(path: str | PathLike[str], *, stdin: int = 0) -> Iterator[bytes]:
+def read_all(path: str | PathLike[str], *, stdin: int = 0, start: int = 0) -> Iterator[bytes]:
     """A finished log's bytes (of one that grows: up to its present end), gzip unpacked, a chunk at a time.
 
     `-` is the descriptor `stdin`. Of a `Log` all parts are read; where one ends inside a line, that line
-    is ended, so that it is never joined with the next file's first. Raises UnreadableLog with one plain line.
+    is ended, so that it is never joined with the next file's first. Of another path what stands behind the offset
+    `start` of its text. Raises UnreadableLog with one plain line.
     """
     if not isinstance(path, Log):
-        yield from _read_part(os.fspath(path), stdin)
+        yield from _read_part(os.fspath(path), stdin, start)
         return
+    start = path.start
     for part in path.before:
         last = b"\n"
-        for chunk in _read_part(str(part), stdin):
+        for chunk in _read_part(str(part), stdin, start):
             last = chunk[-1:]
             yield chunk
         if last != b"\n":
             yield b"\n"
-    yield from _read_part(str(path.path), stdin, path.start)
+        start = 0
+    yield from _read_part(str(path.path), stdin, start)
 
 
-def _read_part(name: str, stdin: int, start: int = 0) -> Iterator[bytes]:
+def _read_part(name: str, stdin: int, start: int) -> Iterator[bytes]:
     try:
         if name == STDIN:
             yield from _drain(stdin)
@@ -82,10 +85,20 @@ def _read_part(name: str, stdin: int, start: int = 0) -> Iterator[bytes]:
                 os.close(fd)
         else:
             with PlainFile(name) as file:
-                os.lseek(file.fileno(), start, os.SEEK_SET)
-                yield from _drain(file.fileno())
+                if start and file.peek(2) != GZIP_MAGIC:
+                    os.lseek(file.fileno(), start, os.SEEK_SET)
+                    start = 0
+                yield from _behind(start, _drain(file.fileno()))
     except OSError as error:
         raise UnreadableLog(f"{name} {in_words(error)}") from None
+
+
+def _behind(start: int, texts: Iterator[bytes]) -> Iterator[bytes]:
+    """A text without its first `start` bytes."""
+    for text in texts:
+        if start < len(text):
+            yield text[start:] if start else text
+        start = max(0, start - len(text))
 
 
 def _drain(fd: int) -> Iterator[bytes]:

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import gzip
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from miles_tui.errors import UsageError
 from miles_tui.ingest import backwards, past
-from miles_tui.ingest.past import Past, begin_at, launch_facts, parse_since
+from miles_tui.ingest.past import Past, begin_in, launch_facts, parse_since, without_past
+from miles_tui.ingest.read import Log, read_all
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 LOG = LOGS / "plain-seed1.log"
+
+
+def begin_at(log: Path, wanted: Past) -> int:
+    return begin_in([log], wanted)[1]
 
 
 def first_rollouts(log: Path, begin: int) -> list[int]:
@@ -61,11 +67,75 @@ def test_what_is_no_time_is_refused(text: str) -> None:
         parse_since(text)
 
 
-def test_a_packed_log_is_refused(tmp_path: Path) -> None:
+WANTED = [Past(rollouts=1), Past(rollouts=7), Past(rollouts=1000), parse_since("31"), parse_since("17:00")]
+
+
+@pytest.mark.parametrize("wanted", WANTED)
+def test_a_packed_log_is_read_forwards_to_the_same_place(tmp_path: Path, wanted: Past) -> None:
     packed = tmp_path / "a.log.gz"
     packed.write_bytes(gzip.compress(LOG.read_bytes()))
-    with pytest.raises(UsageError, match="plain file"):
-        begin_at(packed, Past(rollouts=3))
+    begin = begin_at(packed, wanted)
+    assert begin == begin_at(LOG, wanted)
+    log = without_past(Log(packed, "a"), wanted)
+    assert b"".join(read_all(log)) == LOG.read_bytes()[begin:]
+    assert [fact.data["num_rollout"] for fact in log.launch] == (["48"] if begin else [])
+
+
+@pytest.mark.parametrize("cuts", [(10,), (3, 10, 30, 46)])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("wanted", WANTED)
+def test_the_past_goes_on_in_the_rotations(tmp_path: Path, wanted: Past, packed: bool, cuts: tuple[int, ...]) -> None:
+    text = LOG.read_bytes()
+    ends = [0, *(begin_at(LOG, Past(step=cut)) for cut in cuts), len(text)]
+    parts = []
+    for number, (begin, end) in enumerate(pairwise(ends)):
+        last = end == len(text)
+        part = tmp_path / ("train.log" if last else f"train-{number}.log")
+        part.write_bytes(gzip.compress(text[begin:end]) if packed and not last else text[begin:end])
+        parts.append(part)
+    log = without_past(Log(parts[-1], "train.log", tuple(parts[:-1])), wanted)
+    assert b"".join(read_all(log)) == text[begin_at(LOG, wanted) :]
+
+
+def test_status_looks_into_no_packed_rotation(tmp_path: Path) -> None:
+    packed, live = tmp_path / "train.log.1.gz", tmp_path / "train.log"
+    packed.write_bytes(gzip.compress(metric(0) + metric(1)))
+    live.write_bytes(metric(2))
+    assert begin_in([packed, live], Past(rollouts=3)) == (0, 0)
+    assert begin_in([packed, live], Past(rollouts=3, most=1000)) == (1, 0)
+
+
+@pytest.mark.parametrize("given", ["48", "999", "2030-01-01", "20300101", "2026-10-16T08:00"])
+def test_nothing_is_that_late(given: str) -> None:
+    with pytest.raises(UsageError, match=rf"--since {given}: nothing is that late: the last is .* 47, 2026-10-15 18:0"):
+        without_past(Log(LOG, "a.log"), parse_since(given))
+
+
+def test_lines_without_a_time_are_not_found_by_time(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(metric(0) + metric(1))
+    with pytest.raises(UsageError, match="its lines have no time"):
+        begin_at(log, parse_since("16:00"))
+    assert begin_at(log, parse_since("1")) == len(metric(0))
+
+
+@pytest.mark.parametrize("given", ["2026-10-15T16:20Z", "2026-10-15T16:20:00+02:00"])
+def test_a_zone_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="a log does not say its zone"):
+        parse_since(given)
+
+
+def test_eight_digits_are_a_date() -> None:
+    assert parse_since("20261015").time == parse_since("2026-10-15").time
+    assert begin_at(LOG, parse_since("20261015")) == 0
+    for text in ("99999999", "202610151620", "²"):
+        with pytest.raises(UsageError, match="give a rollout number"):
+            parse_since(text)
+
+
+def test_what_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    log = Log(tmp_path / "a.log", "a.log")
+    assert without_past(log, Past(rollouts=3)) is log
 
 
 def test_an_endless_line_costs_no_more_than_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
