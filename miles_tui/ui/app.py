@@ -5,7 +5,6 @@ feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import sys
@@ -80,7 +79,6 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self.mouse = setup.mouse
         self.selected = setup.signal  # the signal that was selected last
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
-        self._stop = asyncio.Event()
         self.references = References()
 
     def _open_with(self, theme: TextualTheme) -> None:
@@ -120,11 +118,17 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def begin(self, feed: Feed, session: Session) -> None:
         self.run_worker(self._read(feed, session), name=feed.name)
 
+    def ended(self, session: Session) -> None:
+        self.noticing.forget(session)
+
     async def _read(self, feed: Feed, session: Session) -> None:
         told, age = 0.0, feed.age()  # what was written long ago counts as heard then
+        stop = self.stop_of(session)
         try:
-            async with aclosing(feed.batches(self._stop)) as batches:
+            async with aclosing(feed.batches(stop)) as batches:
                 async for batch in batches:
+                    if stop.is_set():
+                        return
                     now = time.monotonic()
                     changed = session.take(batch, now - age)
                     session.place_in_time(time.time(), time.localtime().tm_gmtoff, age)
@@ -152,6 +156,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             self.noticing.heard(session, now)
         if any(ticked):
             self.post_message(Grew())
+        self.look_beyond()
 
     def on_grew(self) -> None:
         self.noticing.retitle(self.session, self.sessions)
@@ -192,7 +197,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             self.close_boxes()
 
     async def action_quit(self) -> None:
-        self._stop.set()
+        self.stop_all()
         self.exit()
 
     def action_redraw(self) -> None:

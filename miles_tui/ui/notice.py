@@ -9,7 +9,7 @@ Only what happens from now on is news: what stands in a log at its first catch-u
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from miles_tui.core.alerts import Alert
@@ -75,11 +75,28 @@ class _Known:
     rang: float = float("-inf")
 
 
-class Watcher:
-    """The news of one run, by what was told of each alert before."""
+Key = tuple[str, int, int | None]  # what an alert is known by in every reading of its log: condition, attempt, rollout
 
-    def __init__(self, log: str) -> None:
+
+def key_of(alert: Alert) -> Key:
+    """The same for the same onset, whoever read the log."""
+    return alert.condition, alert.attempt, alert.raised_step
+
+
+def open_keys(alerts: Iterable[Alert]) -> frozenset[Key]:
+    """Of those that are not over."""
+    return frozenset(key_of(alert) for alert in alerts if alert.open)
+
+
+class Watcher:
+    """The news of one run, by what was told of each alert before.
+
+    `known`: what was open when the log was read before, where it was: everything else that is open is news then.
+    """
+
+    def __init__(self, log: str, known: frozenset[Key] | None = None) -> None:
         self.log = log
+        self._before = known
         self._live = False
         self._known: dict[int, _Known] = {}
         self._baseline: int | None = None
@@ -93,14 +110,17 @@ class Watcher:
         by_person, self._baseline = run.judge.rebased_at != self._baseline, run.judge.rebased_at
         past = by_person or not self._live
         self._live |= live
+        before = self._before if not by_person else None
         alerts = {id(alert): alert for alert in run.alerts[-LOOKED_AT:]}
         alerts |= {key: known.alert for key, known in self._known.items() if known.told}
-        before, self._known = self._known, {}
+        told, self._known = self._known, {}
         news: list[News] = []
         for key, alert in alerts.items():
-            known = self._known[key] = before.get(key) or _Known(alert)
-            if past:
+            known = self._known[key] = told.get(key) or _Known(alert)
+            if past and (before is None or not alert.open or key_of(alert) in before):
                 known.told, known.rank = alert.open, _rank(alert)
+            elif not self._live:
+                continue  # it will be news when the log is caught up with, unless it is over by then
             elif alert.open:
                 news += self._begins(known, now, quiet=alert.snoozed(run.judge.at))
             elif known.told:

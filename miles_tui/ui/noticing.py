@@ -28,7 +28,7 @@ class Noticing:
 
     def heard(self, session: Session, now: float) -> None:
         """A session took a batch, or time went by: tell what is news. `now` is a monotonic clock in seconds."""
-        watcher = self._watchers.setdefault(id(session), Watcher(session.name))
+        watcher = self._watchers.setdefault(id(session), Watcher(session.name, session.known))
         status = session.status
         live = session.live and status.caught_up and (status.position > 0 or bool(session.run.records))
         if live:
@@ -39,6 +39,10 @@ class Noticing:
         """The title says the run on the screen, or the one that fires worst where that one is quiet."""
         if shown.status.percent is None:
             self.herald.title(title_of(shown, sessions))
+
+    def forget(self, session: Session) -> None:
+        """It is followed no more."""
+        self._watchers.pop(id(session), None)
 
     def leave(self) -> None:
         """The dashboard ends: the command keeps its time limit."""

@@ -13,6 +13,7 @@ from miles_tui.core.run import Change, RunState
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
+from miles_tui.ui.notice import Key, key_of
 
 if TYPE_CHECKING:
     from miles_tui.core.alerts import Alert
@@ -61,6 +62,8 @@ class Session:
         self._glanced = -GLANCE_SECONDS
         self._was_caught_up = False
         self._doubted = False  # the file was written when its own stamps say that nothing was
+        # What was open when the log was read before, where it was: all else is news.
+        self.known: frozenset[Key] | None = None
         # Alerts of before we watched; None while there is no such moment yet. A replay is watched from its start.
         self._past: list[Alert] | None = None if live else []
         self._grew = False  # since we watch
@@ -122,7 +125,8 @@ class Session:
     def watch_from_here(self) -> None:
         """The log was caught up with: what fires by now is past. Called again it changes nothing."""
         if self._past is None:
-            self._past = list(self.run.firing)
+            known = self.known
+            self._past = [a for a in self.run.firing if known is None or key_of(a) in known]
 
     @property
     def news(self) -> list[Alert]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,11 @@ class Setup:
     notices: Notices = field(default_factory=Notices)
     note: str = ""
     compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
+
+    @property
+    def pause(self) -> re.Pattern[bytes] | None:
+        """Which lines mark a rollout as touched by a pause, as the profile has it."""
+        return self.profile.pause_pattern if self.profile is not None else None
 
     def run(self, *, keep_metrics: bool = True) -> RunState:
         """A run that nothing was fed to yet."""

@@ -20,7 +20,7 @@ from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data
 from miles_tui.report import AlertReport
 from miles_tui.ui.command import MOST_WAITING, Command
-from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, News, Watcher, as_json
+from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, News, Watcher, as_json, open_keys
 from miles_tui.ui.noticing import Noticing, title_of
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Notices
@@ -91,6 +91,20 @@ def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_on
     assert begins(watcher.look(run, 1 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
     alert.severity = type(alert.severity)("critical")
     assert begins(watcher.look(run, 2 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+
+
+def test_of_a_log_that_was_read_before_all_is_news_that_was_not_open_then(run: RunState) -> None:
+    run.judge.raise_("stalled", 3, None, "silent")
+    watcher = Watcher("a.log", open_keys(run.alerts))
+    assert not watcher.look(run, 0, live=False)
+    run.judge.raise_("not-finite", 5, None, "nan")
+    run.judge.raise_("signal-lost", 5, None, "no gap")
+    assert not watcher.look(run, 1, live=False)
+    run.judge.clear("signal-lost", 6, None)
+    assert begins(watcher.look(run, 2, live=True)) == [("not-finite", True)]
+    assert not watcher.look(run, 3, live=True)
+    run.judge.clear("stalled", 7, None)
+    assert begins(watcher.look(run, 4, live=True)) == [("stalled", False)]
 
 
 def test_what_the_person_did_is_no_news(run: RunState) -> None:

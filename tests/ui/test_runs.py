@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
 from miles_tui.ingest.read import Log
 from miles_tui.ui.app import MilesApp, _names
+from miles_tui.ui.feeds import LiveFeed
 from miles_tui.ui.runs import RunRow, names_of, run_columns, run_line, run_row, title_line
 from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen
@@ -208,7 +210,7 @@ async def test_the_list_is_live_and_no_line_jumps(
 async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
     runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("miles_tui.ui.several.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
     names = {name: fixed_judge({}) for name in ("plain-seed1.log", "gap-jump.log", "crash.log")}
     async with runs(names, most=1) as screen:
         for _ in range(10_000):
@@ -217,7 +219,7 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
             await screen.pilot.pause(0.001)
         assert "crashed" in screen.line("crash.log")
         assert len(screen.app.sessions) == 1
-        await screen.press("L")
+        await screen.press("j", "L")
         assert "Enter opens this run" in screen.text
         await screen.press("enter")
         assert "gap-jump.log (2 of 3)" in screen.text, "as many as the list has"
@@ -232,14 +234,14 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
         assert "plain-seed1.log (1 of 3)" in await screen.press("right_square_bracket")
 
 
-async def test_the_worst_comes_first_and_what_is_below_is_told(
+async def test_the_newest_comes_first_and_what_is_below_is_told(
     runs: Callable[..., Any], fixed_judge: MakeJudge
 ) -> None:
     names = ("plain-seed1", "plain-seed2", "plain-seed3", "talks-longer", "clipped", "nan", "gap-jump")
     judges = {f"{name}.log": fixed_judge(RAISES.get(f"{name}.log", {})) for name in names}
     async with runs(judges, size=(40, 10), most=7) as screen:
         rows = [line for line in screen.text.splitlines() if ".log" in line]
-        assert [row.split()[1] for row in rows[:3]] == ["gap-jump.log", "talks-longer.log", "plain-seed1.log"]
+        assert [row.split()[1] for row in rows[:3]] == ["plain-seed1.log", "plain-seed2.log", "plain-seed3.log"]
         assert "more" not in screen.text, "seven lines: all are in sight"
     async with runs({**judges, "resume.log": fixed_judge({})}, size=(40, 10), most=8) as screen:
         assert "↓ 1 more" in screen.text.splitlines()[-1]
@@ -265,7 +267,7 @@ async def test_only_the_first_reading_shows_its_percentage(
 async def test_a_missing_and_an_unread_log_say_so(
     runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("miles_tui.ui.several.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
     async with runs({"none.log": fixed_judge({}), "gone.log": fixed_judge({})}, most=0) as screen:
         for _ in range(10_000):
             if "unreadable" in screen.text:
@@ -292,9 +294,66 @@ async def test_runs_that_are_started_later_are_listed_and_followed(
         assert "finished" in screen.line("new.log")
         assert not new.attention.near
         rows = [line for line in screen.text.splitlines() if ".log" in line]
-        assert "new.log" in rows[2], "the newest of those without an alert"
+        assert "new.log" in rows[0], "the newest"
         await screen.press("enter")
         assert "talks-longer.log (2 of 4)" in screen.text
+
+
+def grow(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
+    blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the place of a run that is over; what fired before it grew is no news, what fires then is."""
+    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 2)
+    written: list[str] = []
+    monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
+    finished, alive, old, late = (tmp_path / f"{name}.log" for name in ("finished", "alive", "old", "late"))
+    finished.write_bytes((LOGS / "plain-seed1.log").read_bytes())
+    alive.write_bytes(b"".join(blocks[:10]))
+    old.write_bytes(b"".join(blocks[:30]))
+    late.write_bytes(b"".join(blocks[:18]))
+    now = time.time()
+    for path, age in ((finished, 600), (old, 7200), (late, 9000)):
+        os.utime(path, (now - age, now - age))
+    app = MilesApp(*(LiveFeed(str(path), path.name) for path in (alive, finished, old, late)), listed=True)
+    async with app.run_test(size=(100, 24)) as pilot:
+        screen = Driven(app, pilot, {})
+        await until(screen, lambda: app.all_read and " 17/48 " in screen.line("late.log"))
+        assert [session.name for session in app.sessions] == ["alive.log", "finished.log"]
+        written.clear()
+        grow(late, b"".join(blocks[18:26]))
+        app.look_beyond()
+        await until(screen, lambda: " 25/48 " in screen.line("late.log"))
+        await until(screen, lambda: "\a" in written)
+        assert [session.name for session in app.sessions] == ["alive.log", "late.log"], (
+            "the finished run gave its place"
+        )
+        assert "finished" in screen.line("finished.log").split()
+        grow(old, b"".join(blocks[30:32]))
+        written.clear()
+        app.look_beyond()
+        await until(screen, lambda: " 31/48 " in screen.line("old.log"))
+        assert "gap-jump" in screen.line("old.log")
+        assert "\a" not in written, "its alert is of before"
+        assert [session.name for session in app.sessions] == ["alive.log", "late.log", "old.log"], "all of them grow"
+        grow(finished, b"a word\n")
+        app.look_beyond()
+        await until(screen, lambda: len(app.sessions) == 4)
+        rows = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
+        assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
+        await screen.press("enter")
+        assert " of 4)" in screen.text
+
+
+async def until(screen: Driven, holds: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {seconds} s:\n{screen.text}"
+        await screen.pilot.pause(0.01)
 
 
 def test_a_folder_opens_the_list_and_silent_runs_cost_next_to_nothing(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:
+    from miles_tui.ui.feeds import Feed
     from miles_tui.ui.several import SeveralRuns
 
 
 class RunsScreen(SubScreen, inherit_bindings=False):
-    """A line a run, worst first, newest first within.
+    """A line a run, the one that was written to last first; the worst alert is a column.
 
     The order changes when the list is seen again and while its logs are first read, until a key moved the cursor:
     no line jumps under a hand.
@@ -39,8 +40,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     def __init__(self, several: SeveralRuns) -> None:
         super().__init__(several.session, "runs")
         self._several = several
-        self._order: list[int] = []
-        self._chosen: object = None  # the feed of the run under the cursor
+        self._order: list[Feed] = []
+        self._chosen: Feed | None = None  # of the run under the cursor
         self._settled = False  # every log was read once, or the cursor was moved
         self._away = False  # a run was opened: on return the cursor is at the one that was shown last
 
@@ -54,7 +55,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     @property
     def chosen(self) -> int:
         """The number of the run under the cursor, as the app counts them."""
-        return self._order[min(self._listing.at, len(self._order) - 1)]
+        return self._several.number_of(self._order[min(self._listing.at, len(self._order) - 1)])
 
     def on_mount(self) -> None:
         self.sort()
@@ -68,10 +69,9 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         super().on_screen_resume()
 
     def sort(self) -> None:
-        """Worst first, the cursor at the run where it was."""
-        self._order = self._several.worst_first()
-        feeds = self._several.all_feeds
-        self._listing.at = next((i for i, number in enumerate(self._order) if feeds[number] is self._chosen), 0)
+        """Newest first, the cursor at the run where it was."""
+        self._order = self._several.newest_first()
+        self._listing.at = next((i for i, feed in enumerate(self._order) if feed is self._chosen), 0)
 
     async def _look(self) -> None:
         if self.app.screen is self:
@@ -93,7 +93,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         columns = run_columns(self.size.width, rows)
         self._look_at()
         today = max((row.last for row in rows if row.last is not None), default=None)
-        self._listing.put([run_line(rows[i], columns, today) for i in self._order])
+        by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
+        self._listing.put([run_line(by_feed[id(feed)], columns, today) for feed in self._order])
         self.query_one("#title", Lines).show([title_line(columns)])
         self._frame()  # it says how many follow below
 

@@ -1,0 +1,195 @@
+"""Which runs of an app are followed.
+
+`MOST_RUNS` logs are followed to begin with. Those beyond are read once, and looked at now and then: one that has grown,
+or is opened, is followed from then on, and takes the place of one that is over or long silent. Only the run on the
+screen is followed by events: a silent one costs a look at its file every two seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from textual.app import App
+
+from miles_tui.core.run import RunState
+from miles_tui.errors import MilesTuiError
+from miles_tui.ui.beyond import UNREADABLE, Listed, grown, mark_of
+from miles_tui.ui.feeds import Feed, LiveFeed
+from miles_tui.ui.notice import Key
+from miles_tui.ui.runs import RunRow
+from miles_tui.ui.session import Session
+from miles_tui.ui.setup import Setup
+
+MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
+MOST_ALIVE = 32  # that grow at once; of those beyond one is read anew with each look, and none of them rings
+SILENT_SECONDS = 3600.0  # after which a log may give its place: so long a stall has rung
+QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
+OVER = ("crashed", "stalled")
+
+
+class Following(App[None]):
+    """The runs of an app: `sessions` of those that are followed, beside their `feeds`; `beyond` are the others.
+
+    A run is known by its feed; `all_feeds` keeps the order in which they were given or found.
+    """
+
+    def __init__(self, feeds: Sequence[Feed], setup: Setup, *, listed: bool) -> None:
+        super().__init__()
+        self.more: Callable[[], Sequence[Feed]] | None = None  # all logs of now, to find those that are new
+        self.setup = setup
+        self.listed = listed
+        self.all_feeds = list(feeds)  # in the order of `[` and `]`
+        self.feeds = list(feeds[:MOST_RUNS])
+        self._stops: dict[int, asyncio.Event] = {}  # by the id of a session: ends its reading
+        self.sessions = [self._session(feed) for feed in self.feeds]
+        self.beyond = [Listed(feed, RunRow(feed.name, followed=False)) for feed in feeds[MOST_RUNS:]]
+        self._looking = False  # at those beyond, in a thread
+        self.shown = 0  # which of the sessions is on the screen
+        self.opened = not listed  # is a run on the screen, or the list?
+        self.attend()
+
+    def _session(self, feed: Feed) -> Session:
+        session = Session(feed.name, self.setup.run(), pause=self.setup.pause, live=feed.live)
+        self._stops[id(session)] = asyncio.Event()
+        session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
+        return session
+
+    @property
+    def session(self) -> Session:
+        """The run on the screen."""
+        return self.sessions[self.shown]
+
+    def begin(self, feed: Feed, session: Session) -> None:
+        """Read and follow."""
+        raise NotImplementedError
+
+    def ended(self, session: Session) -> None:
+        """A session is followed no more."""
+        raise NotImplementedError
+
+    def stop_of(self, session: Session) -> asyncio.Event:
+        """Set when its log is to be read no more."""
+        return self._stops.get(id(session)) or asyncio.Event()
+
+    def stop_all(self) -> None:
+        """Read no log any more."""
+        for stop in self._stops.values():
+            stop.set()
+
+    def begin_all(self) -> None:
+        """Read and follow all that are to be followed, then read those that are only listed."""
+        for feed, session in zip(self.feeds, self.sessions, strict=True):
+            self.begin(feed, session)
+        self.look_beyond()
+
+    def attend(self) -> None:
+        """Follow closely what is on the screen, and the others from afar."""
+        alone = len(self.sessions) == 1
+        for i, feed in enumerate(self.feeds):
+            feed.attention.near = alone or (self.opened and i == self.shown)
+
+    def number_of(self, feed: Feed) -> int:
+        """The place of a run in `all_feeds`."""
+        return next(i for i, other in enumerate(self.all_feeds) if other is feed)
+
+    def session_of(self, number: int) -> Session | None:
+        """The session of a run, if it is followed."""
+        feed = self.all_feeds[number]
+        return next((s for other, s in zip(self.feeds, self.sessions, strict=True) if other is feed), None)
+
+    # -- who is followed -------------------------------------------------------------------------
+
+    async def look_for_more(self) -> None:
+        """Runs that were started since: all are listed, and followed where there is a place or when they grow."""
+        if self.more is None:
+            return
+        try:
+            found = await asyncio.to_thread(self.more)
+        except MilesTuiError:  # the folder is gone for the moment: its runs are listed on
+            return
+        known = {feed.parts[-1] for feed in self.all_feeds if feed.parts}
+        new = [feed for feed in found if feed.parts and feed.parts[-1] not in known]
+        for feed in new:
+            feed.attention.near = False
+            self.all_feeds.append(feed)
+            if len(self.sessions) < MOST_RUNS:
+                self._follow(feed)
+            else:
+                self.beyond.append(Listed(feed, RunRow(feed.name, followed=False)))
+        self.look_beyond()
+        if new:
+            self.listed_anew(sort=True)
+
+    def _follow(self, feed: Feed, known: frozenset[Key] | None = None) -> None:
+        session = self._session(feed)
+        session.known = known
+        self.feeds.append(feed)
+        self.sessions.append(session)
+        self.begin(feed, session)
+
+    def _take_up(self, listed: Listed) -> None:
+        """Follow one that was only listed; others may give their places."""
+        self.beyond.remove(listed)
+        listed.feed.attention.near = False
+        self._follow(listed.feed, None if listed.unread else listed.open)
+        while len(self.sessions) > MOST_RUNS and (silent := self._silent()) is not None:
+            self._let_go(silent)
+
+    def _silent(self) -> int | None:
+        """The session that can do without being followed, the one that was written to longest ago; None: there is none.
+
+        Nobody looks at it, and its run is over, or its log silent for so long that a stall has rung.
+        """
+        seen = {id(getattr(screen, "session", None)) for screen in self.screen_stack}
+        ages = {
+            i: feed.age()
+            for i, (feed, session) in enumerate(zip(self.feeds, self.sessions, strict=True))
+            if i != self.shown and id(session) not in seen and feed.live and feed.parts and session.status.caught_up
+        }
+        free = [i for i in ages if ages[i] >= (QUIET_SECONDS if _is_over(self.sessions[i].run) else SILENT_SECONDS)]
+        return max(free, key=lambda i: ages[i], default=None)
+
+    def _let_go(self, number: int) -> None:
+        """Only list it from now on."""
+        feed, session = self.feeds.pop(number), self.sessions.pop(number)
+        self.shown -= number < self.shown
+        self._stops.pop(id(session)).set()
+        self.ended(session)
+        listed = Listed(feed, RunRow(feed.name, followed=False), mark_of(feed))
+        listed.take(session.run)
+        self.beyond.append(listed)
+
+    def look_beyond(self) -> None:
+        """Read those that were not read yet, and see which have grown: those are followed. In a thread."""
+        if self.beyond and not self._looking:
+            self._looking = True
+            self.run_worker(self._look_beyond(), name="beyond")
+
+    async def _look_beyond(self) -> None:
+        try:
+            while (unread := next((listed for listed in self.beyond if listed.unread), None)) is not None:
+                await self._read_listed(unread)
+            found = await asyncio.to_thread(grown, tuple(self.beyond))
+            for listed in found:
+                room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
+                if listed in self.beyond and listed.row.verdict != UNREADABLE and room:
+                    self._take_up(listed)
+            left = [listed for listed in found if listed in self.beyond]
+            if left:
+                await self._read_listed(min(left, key=lambda listed: listed.written))
+        finally:
+            self._looking = False
+
+    async def _read_listed(self, listed: Listed) -> None:
+        await asyncio.to_thread(listed.read, self.setup)
+        self.listed_anew()
+
+    def listed_anew(self, *, sort: bool = False) -> None:
+        """The rows of those beyond changed; `sort`: runs came."""
+        raise NotImplementedError
+
+
+def _is_over(run: RunState) -> bool:
+    """Whether it ended, or what it would still have to say has rung."""
+    return bool(run.ended) or run.verdict() in OVER
