@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 from miles_tui.core.layout import Layout, Layouts
+from miles_tui.core.means import MOST_NAMES, Means
 from miles_tui.core.records import Record, Source
 from miles_tui.core.rollouts import Rollout, Stage
 
@@ -19,18 +20,16 @@ ALONE = 3  # rollouts on the rollout side after which a trainer that was never h
 # How many rollouts may be open at once: async runs have two or three, one with a deep queue ten, a log
 # without closing lines as many as it likes.
 MOST_OPEN = 32
-MOST_UPDATES = 4096  # updates of one rollout that are kept for its mean
 
 Ready = list[tuple[Stage, Rollout]]
 
 
 @dataclass(slots=True)
 class Open:
-    """A rollout that may still grow: its metrics by update, and which name each signal came from."""
+    """A rollout that may still grow: its updates, and which name each signal came from."""
 
     rollout: Rollout
-    by_update: dict[int, dict[str, float]] = field(default_factory=dict)
-    alike: Layout | None = None  # of all of these updates, where they have the same names
+    updates: Means = field(default_factory=Means)
     place_of: dict[str, int] = field(default_factory=dict)  # signal -> place of its name in Signal.log_names
     begun: bool = False  # the trainer's `rollout N` line was seen: updates that follow are its own
     over: bool = False  # the trainer's `perf N` line was seen after its updates
@@ -98,7 +97,7 @@ class Merger:
         if at is None:
             return record.number // (self.planned or 1)
         entry = self._open.get(at)
-        if entry is not None and entry.over and record.number not in entry.by_update:
+        if entry is not None and entry.over and record.number not in entry.updates:
             return max(at + 1, record.number // (self.planned or 1))  # its `rollout` line was lost
         return at
 
@@ -121,7 +120,7 @@ class Merger:
             layout = self.layouts.of(record.kind, metrics)
         elif record.kind == "step":
             metrics = self._update_values(entry, record.number, layout, metrics)
-        rollout.metrics.update(metrics)
+        _add(rollout.metrics, metrics)
         signals = {} if critic else self._signals(entry, layout, metrics)
         rollout.planned_updates = self.planned
         if record.time is not None:
@@ -177,7 +176,7 @@ class Merger:
         """The trainer begins rollout `number`: the one before is over."""
         before = self._training
         if before is not None and before != number and before in self._open:
-            self._learn(len(self._open[before].by_update))
+            self._learn(len(self._open[before].updates))
         self._training = number
         self._close(number, ready)
 
@@ -189,20 +188,13 @@ class Merger:
 
     def _update_values(self, entry: Open, update: int, layout: Layout, metrics: dict[str, float]) -> dict[str, float]:
         """An update's metrics as the means over its rollout's updates so far."""
-        updates, rollout = entry.by_update, entry.rollout
+        updates, rollout = entry.updates, entry.rollout
         if not updates and self._is_first(entry, update):
             rollout.first = metrics
         self._update = max(self._update, update)
-        if len(updates) < MOST_UPDATES or update in updates:
-            entry.alike = layout if not updates or entry.alike is layout else None
-            updates[update] = {**updates[update], **metrics} if update in updates else metrics
+        means = updates.take(update, layout, metrics)
         rollout.updates = len(updates)
-        if len(updates) == 1:
-            return metrics
-        if entry.alike is layout:
-            columns = zip(*[values.values() for values in updates.values()], strict=True)
-            return dict(zip(layout.names, [sum(column) / len(column) for column in columns], strict=True))
-        return {name: _mean(updates, name) for name in metrics}
+        return means
 
     def _is_first(self, entry: Open, update: int) -> bool:
         """Whether this update is surely its rollout's first: lines get lost, and logs begin anywhere."""
@@ -221,7 +213,7 @@ class Merger:
                 place_of[signal] = place
             names[signal] = name
             out[signal] = value = metrics[name]
-            values[signal] = value if abs(value) < MOST_VALUE else math.copysign(math.inf, value)
+            values[signal] = math.copysign(math.inf, value) if abs(value) >= MOST_VALUE else value
         return out
 
     # -- stages ----------------------------------------------------------------------------
@@ -234,7 +226,7 @@ class Merger:
             self._close(number, ready)
             self._sample(entry, ready)
             # Of several models each prints its own line of an update: the rollout's end tells that all did.
-            if self.planned is not None and len(entry.by_update) >= self.planned and not self.layouts.namespace:
+            if self.planned is not None and len(entry.updates) >= self.planned and not self.layouts.namespace:
                 self._finish(entry, ready)
         elif kind == "rollout":
             entry.begun = True
@@ -244,9 +236,9 @@ class Merger:
                 self._close(number - ALONE, ready)
         elif kind == "perf":
             # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
-            entry.over = bool(entry.by_update)
+            entry.over = bool(entry.updates)
             if entry.over and self._training == number:
-                self._learn(len(entry.by_update))
+                self._learn(len(entry.updates))
                 entry.rollout.planned_updates = self.planned
             self._close(number + 1 if entry.over or not self._updates_logged else number, ready)
 
@@ -276,6 +268,10 @@ class Merger:
             self._finish(self._open.pop(oldest), ready)
 
 
-def _mean(updates: dict[int, dict[str, float]], name: str) -> float:
-    values = [update[name] for update in updates.values() if name in update]
-    return sum(values) / len(values)
+def _add(known: dict[str, float], metrics: dict[str, float]) -> None:
+    """Set these metrics; of those that are not known yet only as many as `MOST_NAMES` leave room for."""
+    if len(known) + len(metrics) > MOST_NAMES:
+        fresh = [name for name in metrics if name not in known]
+        left_out = set(fresh[max(MOST_NAMES - len(known), 0) :])
+        metrics = {name: value for name, value in metrics.items() if name not in left_out}
+    known.update(metrics)

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from miles_tui.core.layout import is_train_side
+from miles_tui.core.means import MOST_NAMES
 from miles_tui.core.merge import MOST_OPEN, Merged, Merger
 from miles_tui.core.records import Record, Source
 from miles_tui.core.rollouts import Stage
@@ -196,6 +201,21 @@ def test_absurd_values_are_infinite_to_the_rules_and_themselves_on_the_screen() 
     assert merged.signals["gap"] == -1e200
     assert merged.rollout.values["gap"] == float("-inf")
     assert take(Merger(), step(0, gap=10**400)).signals["gap"] == float("inf")
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.nan])
+def test_not_a_number_is_no_infinity_to_the_rules(value: float) -> None:
+    assert math.isnan(take(Merger(), step(0, gap=value)).rollout.values["gap"])
+
+
+def test_the_names_of_a_rollout_are_bounded() -> None:
+    merger = Merger()
+    take(merger, scored(0))
+    for n in range(300):
+        rollout = take(merger, Record("step", n, {f"train/{n}-{i}": 1.0 for i in range(100)})).rollout
+    assert rollout.updates == 300
+    assert len(rollout.metrics) == MOST_NAMES
+    assert take(merger, step(300, gap=0.5)).signals["gap"] == 0.5
 
 
 def test_the_mean_over_updates_is_the_same_whether_or_not_they_have_the_same_names() -> None:

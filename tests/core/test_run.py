@@ -168,6 +168,7 @@ def test_a_job_that_failed_says_its_tail_again_and_that_is_no_news() -> None:
 def test_not_a_number_is_kept_and_seen() -> None:
     run = state([*healthy(12), *rollout(12, grad=math.nan)])
     assert ("not-finite", 12, None) in raised(run)
+    assert run.alerts[-1].evidence == "gradient norm is NaN in rollout 12"
     last = run.signals["gradient norm"].last
     assert last is not None
     assert math.isnan(last.value)

@@ -1,0 +1,110 @@
+"""The means of a rollout's metrics over its updates, as they come in: a record costs what its own names do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import add
+
+from miles_tui.core.layout import Layout
+
+MOST_UPDATES = 4096  # of one rollout that count
+MOST_VALUES = 1 << 17  # of one rollout, over all updates and names: 12 MB
+MOST_NAMES = 1 << 14  # of one rollout: a log can print other ones in every line
+
+
+@dataclass(slots=True)
+class _Name:
+    """One metric: its values by update, and their sum."""
+
+    values: dict[int, float] = field(default_factory=dict)
+    total: float = 0.0
+
+    def put(self, update: int, value: float) -> None:
+        before = self.values.get(update)
+        self.values[update] = value
+        if before is None:
+            self.total += value
+        elif before != value:
+            # Not by the difference, which NaN and what is lost to a huge value would stay in; 5 ns a value.
+            self.total = sum(self.values.values())
+
+
+class Means:
+    """The updates of one rollout, and the mean of each name over those that have it.
+
+    A mean is the sum in the order of the updates, divided: the same whichever way it is kept. `MOST_UPDATES`,
+    `MOST_VALUES` and `MOST_NAMES` bound what is kept; what comes beyond counts in no mean.
+    """
+
+    __slots__ = ("_alike", "_by_name", "_by_update", "_totals", "_values")
+
+    def __init__(self) -> None:
+        # Nearly always all updates have the names of the first, `_alike`: sums are in the order of its names then,
+        # and by name once it is otherwise.
+        self._alike: Layout | None = None
+        self._by_update: dict[int, dict[str, float]] = {}
+        self._totals: list[float] = []
+        self._by_name: dict[str, _Name] = {}
+        self._values = 0
+
+    def __len__(self) -> int:
+        return len(self._by_update)
+
+    def __contains__(self, update: int) -> bool:
+        return update in self._by_update
+
+    def take(self, update: int, layout: Layout, metrics: dict[str, float]) -> dict[str, float]:
+        """Take an update's metrics in, which are kept and not to be changed; the means of their names.
+
+        A value that the update has already is replaced.
+        """
+        updates, alike = self._by_update, self._alike
+        if not updates:
+            updates[update], self._alike, self._values = metrics, layout, len(metrics)
+            return metrics
+        again = update in updates
+        full = self._values + len(metrics) > MOST_VALUES or (not again and len(updates) >= MOST_UPDATES)
+        if alike is not None:
+            if alike is layout and not again:
+                return self._next(update, metrics, full)
+            if again and updates[update] == metrics:
+                return self._means(alike)
+            self._alike, self._values = None, 0
+            for number, values in updates.items():
+                self._put(number, values)
+                updates[number] = {}
+        if not full:
+            updates.setdefault(update, {})
+            self._put(update, metrics)
+        known = self._by_name
+        return {name: mean.total / len(mean.values) if (mean := known.get(name)) else value
+                for name, value in metrics.items()}  # fmt: skip
+
+    def _next(self, update: int, metrics: dict[str, float], full: bool) -> dict[str, float]:
+        """One more update that is alike."""
+        assert self._alike is not None
+        if not full:
+            if not self._totals:
+                (first,) = self._by_update.values()
+                self._totals = list(first.values())
+            self._totals = list(map(add, self._totals, metrics.values()))
+            self._by_update[update] = metrics
+            self._values += len(metrics)
+        return self._means(self._alike)
+
+    def _means(self, alike: Layout) -> dict[str, float]:
+        count = len(self._by_update)
+        if count == 1:
+            return next(iter(self._by_update.values()))
+        return dict(zip(alike.names, [total / count for total in self._totals], strict=True))
+
+    def _put(self, update: int, metrics: dict[str, float]) -> None:
+        known = self._by_name
+        for name, value in metrics.items():
+            mean = known.get(name)
+            if mean is None:
+                if len(known) >= MOST_NAMES:
+                    continue
+                mean = known[name] = _Name()
+            self._values += update not in mean.values
+            mean.put(update, value)

@@ -1,0 +1,65 @@
+"""The means over a rollout's updates against the plain ones, however the updates come."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from miles_tui.core import means as module
+from miles_tui.core.layout import Layouts
+from miles_tui.core.means import Means
+
+NAMES = st.sampled_from([("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), ("b", "a"), ("c",), ("d", "e")])
+VALUES = st.sampled_from([0.1, 0.25, -3.7, 1e-9, 1e300, math.nan, math.inf, -math.inf])
+UPDATES = st.lists(st.tuples(st.integers(0, 6), NAMES, st.lists(VALUES, min_size=3, max_size=3)), max_size=24)
+
+
+def plain(updates: dict[int, dict[str, float]], name: str) -> float:
+    values = [update[name] for update in updates.values() if name in update]
+    return sum(values) / len(values)
+
+
+@settings(max_examples=300)
+@given(UPDATES)
+def test_means_are_the_plain_ones(records: list[tuple[int, tuple[str, ...], list[float]]]) -> None:
+    means, layouts = Means(), Layouts()
+    updates: dict[int, dict[str, float]] = {}
+    for update, names, values in records:
+        metrics = dict(zip(names, values, strict=False))
+        found = means.take(update, layouts.of("step", metrics), dict(metrics))
+        updates[update] = {**updates.get(update, {}), **metrics}
+        assert list(found) == list(metrics)
+        assert found == pytest.approx({name: plain(updates, name) for name in metrics}, rel=1e-14, nan_ok=True)
+        assert len(means) == len(updates)
+        assert update in means
+
+
+def test_a_huge_value_that_is_replaced_leaves_nothing_behind() -> None:
+    means, layout = Means(), Layouts().of("step", ("a",))
+    for update, value in ((0, 1.0), (1, math.nan), (2, 3.0), (1, 1e200)):
+        means.take(update, layout, {"a": value})
+    assert means.take(1, layout, {"a": 2.0}) == {"a": 2.0}
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_UPDATES", 8)
+    monkeypatch.setattr(module, "MOST_NAMES", 10)
+    monkeypatch.setattr(module, "MOST_VALUES", 40)
+    layouts = Layouts()
+    alike, other = Means(), Means()
+    for n in range(50):
+        metrics = {"a": float(n), "b": 1.0}
+        assert alike.take(n, layouts.of("step", metrics), metrics)["a"] == min(n, 7) / 2
+        metrics = {"a": float(n), f"x{n}": 5.0, f"y{n}": float(n)}
+        found = other.take(n, layouts.of("step", metrics), metrics)
+        assert found == {"a": min(n, 7) / 2, f"x{n}": 5.0, f"y{n}": n}
+    assert len(alike) == len(other) == 8
+    assert len(other._by_name) == 10
+    wide = {str(n): 1.0 for n in range(30)}
+    means = Means()
+    for n in range(9):
+        means.take(n, layouts.of("step", wide), wide)
+    assert len(means) == 1, "more values than are kept"
