@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.layout import is_train_side
-from miles_tui.core.plain import harmless
+from miles_tui.core.plain import mask
 from miles_tui.core.records import Item, Record
 
 MOST_NAMES = 10_000  # metric names that are remembered as harmless
@@ -71,10 +71,13 @@ class Exporter:
             self._write("".join(out))
 
     def _without_keys(self, record: Record) -> Record:
-        """The record with names in which no key can be read and nothing acts on a terminal; mostly the same one."""
+        """The record with names in which no key can be read; mostly the same one.
+
+        A tab in a name is the name's own: the reader took out whatever acts on a terminal.
+        """
         if len(self._harmless) > MOST_NAMES:
             self._harmless.clear()
-        shown = {name: harmless(name) for name in record.metrics}
+        shown = {name: mask(name) for name in record.metrics}
         self._harmless.update(name for name, text in shown.items() if name == text)
         if all(name == text for name, text in shown.items()):
             return record
