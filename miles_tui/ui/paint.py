@@ -3,12 +3,18 @@
 Textual repaints from a widget's left edge to the end of its line, and a style costs 40 bytes each
 time it is named. Over SSH those bytes are the wire: comparing cells makes a new rollout cost a third,
 and a repaint that changes nothing costs nothing at all. Price: 30 us a repainted line.
+
+That holds where the terminal puts each character as wide as we do. Log text has characters of which terminals think
+differently. A row with one is written whole whenever something in it changes, the place of such a character is
+cleared before it and the cursor is set anew behind it: a dispute costs that one cell its picture, and no other's.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby
 
 from rich.cells import cached_cell_len
 from rich.color import ColorSystem
@@ -16,14 +22,24 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.strip import Strip
 
-from miles_tui.core.glyphs import to_ascii
+from miles_tui.core.glyphs import ASCII, to_ascii
 
 Codes = tuple[str, str, str]  # attributes, foreground, background; as parameters of an SGR sequence
 Cell = tuple[str, Codes]  # the text of one cell ("" for the right half of a wide character) and its style
 
 PLAIN: Codes = ("", "", "")
 BRIDGE = 3  # unchanged cells that are cheaper written again than stepped over: "\x1b[3C" has four bytes
+
+# Alphabets of one cell, lines, blocks and braille, and our own signs: as wide for every terminal. Then what is two
+# cells wide for all: kana, Chinese and Korean. Such a row is written whole as well, for half a character can't be.
+_NARROW = (
+    " -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u037b-\u037f\u0384-\u0482\u048a-\u052f\u2500-\u25fc\u2800-\u28ff"
+    + "".join(re.escape(chr(code)) for code in ASCII)
+)
+_OTHER = re.compile(f"[^{_NARROW}]")
+DISPUTED = re.compile(f"[^{_NARROW}\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]")
 
 _INKED = frozenset({"4", "7", "9"})  # attributes that show on an empty cell
 _ATTRIBUTES = (("bold", "1"), ("dim", "2"), ("italic", "3"), ("underline", "4"), ("reverse", "7"), ("strike", "9"))
@@ -65,7 +81,7 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
         codes = codes_of(style, system)
         if ascii_only and not text.isascii():
             text = to_ascii(text)
-        if cached_cell_len(text) == len(text):
+        if not _OTHER.search(text):  # as long as wide is not enough: a mark without a cell and a wide character
             bare = _bare(codes) if " " in text else codes
             cells.extend([(char, codes if char != " " else bare) for char in text])
             continue
@@ -86,6 +102,7 @@ class Paper:
         self.ascii_only = ascii_only
         self._rows: list[list[Cell | None]] = []
         self._width = 0
+        self._other: set[int] = set()  # rows that are written whole
 
     def forget(self) -> None:
         """Somebody else wrote to the terminal: nothing is known of it any more."""
@@ -93,26 +110,55 @@ class Paper:
 
     def update(self, update: LayoutUpdate | ChopsUpdate, system: ColorSystem | None) -> str:
         """The escape sequences for what differs; "" when nothing does. The style is plain before and after."""
-        pen = _Pen()
+        pen, whole = _Pen(), set[int]()
         if isinstance(update, LayoutUpdate):
             x, y, width, height = update.region
             self._fit(x + width, y + height)
             for row, strips in enumerate(update.strips, y):
                 at = x
                 for strip in strips:
-                    self._lay(pen, at, row, cells_of(strip, system, ascii_only=self.ascii_only))
+                    self._put(pen, at, row, strip, system, whole)
                     at += strip.cell_length
         else:
             self._fit(max((line[-1] for line in update.chop_ends if line), default=0), len(update.chops))
             for row, left, right in update.spans:
                 for at, chop in update.chops[row].items():
                     if chop is not None and at < right and at + chop.cell_length > left:
-                        self._lay(pen, at, row, cells_of(chop, system, ascii_only=self.ascii_only))
+                        self._put(pen, at, row, chop, system, whole)
+        for y in sorted(whole):
+            self._write_whole(pen, y)
         return pen.finish()
+
+    def _put(self, pen: _Pen, x: int, y: int, strip: Strip, system: ColorSystem | None, whole: set[int]) -> None:
+        """Bring a strip up to date, or where its row has other characters than ours put the row into `whole`."""
+        cells = cells_of(strip, system, ascii_only=self.ascii_only)
+        if y not in self._other and (self.ascii_only or not any(_OTHER.search(text) for text, _, _ in strip)):
+            self._lay(pen, x, y, cells)
+            return
+        row = self._rows[y]
+        end = min(len(cells), len(row) - x)
+        if row[x : x + end] != cells[:end]:
+            row[x : x + end] = cells[:end]
+            whole.add(y)
+            self._other.add(y)
+
+    def _write_whole(self, pen: _Pen, y: int) -> None:
+        """Write what is known of a row, from its left to its right."""
+        row = self._rows[y]
+        at = 0
+        for known, run in groupby(row, lambda cell: cell is not None):
+            cells = list(run)
+            if known:
+                written = [cell for cell in cells if cell is not None]
+                pen.write(at, y, written, at_edge=at + len(cells) >= len(row), careful=True)
+            at += len(cells)
+        if not any(_OTHER.search(cell[0]) for cell in row if cell is not None):
+            self._other.discard(y)
 
     def _fit(self, width: int, height: int) -> None:
         if width != self._width or height != len(self._rows):
             self._width = width
+            self._other.clear()
             self._rows = [[None] * width for _ in range(height)]
 
     def _lay(self, pen: _Pen, x: int, y: int, cells: list[Cell]) -> None:
@@ -150,14 +196,20 @@ class _Pen:
         self._x = self._y = -1
         self._codes = PLAIN
 
-    def write(self, x: int, y: int, cells: list[Cell], *, at_edge: bool) -> None:
+    def write(self, x: int, y: int, cells: list[Cell], *, at_edge: bool, careful: bool = False) -> None:
+        """Write cells from (x, y) on. `careful`: some may be of a disputed width."""
         if y == self._y and x > self._x >= 0:
             self._out.append(f"\x1b[{x - self._x}C")
         elif (x, y) != (self._x, self._y):
             self._out.append(f"\x1b[{y + 1};{x + 1}H")
-        for text, codes in cells:
+        for at, (text, codes) in enumerate(cells, x):
             if codes is not self._codes and not (text == " " and codes is _bare(self._codes)):
                 self._change(codes)
+            if careful and DISPUTED.search(text):
+                behind = at + 1
+                while behind - x < len(cells) and not cells[behind - x][0]:
+                    behind += 1
+                text = f"{' ' * (behind - at)}\x1b[{at + 1}G{text}\x1b[{behind + 1}G"
             self._out.append(text)
         self._y = y
         # Behind the last column a terminal stays on it or not: where the cursor is, is not known then.

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
 import pyte
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import ColorSystem
@@ -12,7 +18,8 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from miles_tui.ui.paint import Paper, cells_of
+from miles_tui.core.plain import plain
+from miles_tui.ui.paint import DISPUTED, Paper, cells_of
 
 WIDTH, HEIGHT = 24, 5
 STYLES = [None, Style.parse("#d5dae3 on #12151b"), Style.parse("bold #ff6a6a on #12151b"), Style.parse("red"),
@@ -135,3 +142,89 @@ def test_empty_cells_between_cost_no_style() -> None:
     paper, ink, other = Paper(), Style.parse("#ff0000 on #12151b"), Style.parse("#00ff00 on #12151b")
     line = Strip([Segment(text, style) for text, style in (("x", ink), (" ", other), ("x", ink)) * 8])
     assert paper.update(whole([line] * HEIGHT), TRUE).count("38;2") == 1
+
+
+class Stubborn:
+    """A terminal with its own mind of how wide characters are; half of a wide one that is overwritten is blank."""
+
+    def __init__(self, width: Callable[[str], int]) -> None:
+        self.width = width
+        self.rows = [["~"] * WIDTH for _ in range(HEIGHT)]  # "~": what somebody else left there
+        self.x = self.y = 0
+
+    def feed(self, text: str) -> None:
+        for sequence, char in re.findall(r"(\x1b\[[\d;]*[A-Za-z])|(.)", text, re.DOTALL):
+            if sequence:
+                self._do(sequence[2:-1], sequence[-1])
+            else:
+                self._put(char)
+
+    def _do(self, parameters: str, final: str) -> None:
+        numbers = [int(n or 1) for n in parameters.split(";")]
+        if final == "H":
+            self.y, self.x = numbers[0] - 1, numbers[1] - 1
+        elif final == "C":
+            self.x += numbers[0]
+        elif final == "G":
+            self.x = min(numbers[0], WIDTH) - 1
+        assert final in "HCGm"
+
+    def _put(self, char: str) -> None:
+        row, width = self.rows[self.y], 1 if char.isascii() else self.width(char)
+        if not width:
+            row[max(self.x - 1, 0)] += char
+            return
+        self.x = min(self.x, WIDTH - width)
+        for at in range(self.x, self.x + width):
+            if row[at] == "" and at == self.x:
+                row[at - 1] = " "
+            if at + 1 < WIDTH and row[at + 1] == "":
+                row[at + 1] = " "
+        row[self.x : self.x + width] = [char, ""][:width]
+        self.x += width
+
+    def wrong(self, strips: list[Strip]) -> list[tuple[int, int]]:
+        """Where another picture stands than is meant, but for the cells of disputed characters and of those before."""
+        found = []
+        for y, strip in enumerate(strips):
+            meant = [text for text, _ in cells_of(strip, TRUE)]
+            disputed = {x for x, text in enumerate(meant) if DISPUTED.search(text)}
+            disputed |= {x + 1 for x in disputed if x + 1 < WIDTH and not meant[x + 1]} | {x - 1 for x in disputed}
+            found += [(x, y) for x in range(WIDTH) if x not in disputed and self.rows[y][x] != meant[x]]
+        return found
+
+
+LOG = "".join(
+    plain(c) for c in "a\u0301\N{THUMBS UP SIGN}\N{WARNING SIGN}\u20e3\u0915\u093f\u1100\u2800\u2764\u8a9e\ue0a0"
+)
+log_lines = st.lists(st.tuples(st.text(alphabet="ab 0." + LOG, max_size=9), st.sampled_from(STYLES)), max_size=5)
+log_frames = st.lists(log_lines, min_size=HEIGHT, max_size=HEIGHT)
+
+
+@pytest.mark.parametrize("disputed", [0, 1, 2], ids="disputed characters are {} wide".format)
+@given(st.lists(log_frames, min_size=1, max_size=3), st.integers(1, WIDTH - 1))
+def test_a_terminal_that_disputes_a_width_is_wrong_in_that_cell_alone(disputed: int, sequence: list, cut: int) -> None:
+    def width(char: str) -> int:
+        return disputed if DISPUTED.search(char) else 2 if unicodedata.east_asian_width(char) == "W" else 1
+
+    terminal, paper = Stubborn(width), Paper()
+    for i, frame in enumerate(sequence):
+        strips = strips_of(frame)
+        terminal.feed(paper.update(partial(strips, list(range(HEIGHT)), cut) if i % 2 else whole(strips), TRUE))
+        if i % 2 == 0:  # a cut may halve a wide character
+            assert not terminal.wrong(strips)
+    blank = strips_of([[("abc", STYLES[1])]] * HEIGHT)
+    terminal.feed(paper.update(whole(blank), TRUE))
+    assert ["".join(row) for row in terminal.rows] == ["abc".ljust(WIDTH)] * HEIGHT, "something is left of it"
+
+
+def test_our_own_signs_are_disputed_by_nobody() -> None:
+    sources = (Path(__file__).resolve().parents[2] / "miles_tui").rglob("*.py")
+    ours = set("".join(path.read_text(encoding="utf-8") for path in sources))
+    assert not [char for char in ours if DISPUTED.search(char) and char != "\n"]
+
+
+def test_the_same_log_text_again_is_no_byte() -> None:
+    strips, paper = strips_of([[("x \N{THUMBS UP SIGN} y", STYLES[1])]] * HEIGHT), Paper()
+    assert "\x1b[5G y" in paper.update(whole(strips), TRUE), "the cursor is set anew behind it"
+    assert paper.update(whole(strips), TRUE) == ""
