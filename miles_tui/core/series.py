@@ -1,13 +1,13 @@
 """Bounded series: the newest values of a metric, and what is known of all of them.
 
-Columns of `array` hold 16 to 19 bytes a value; objects would take 60 and make means ten times slower.
+Columns of `array` hold 16 to 21 bytes a value; objects would take 60 and make means ten times slower.
 """
 
 from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -46,7 +46,7 @@ class Tail:
         """Points as columns."""
         rows = [(p.rollout, p.value, p.flags, p.attempt) for p in points]
         x, y, flags, attempts = zip(*rows, strict=True) if rows else ((), (), (), ())
-        return cls(array("q", x), array("d", y), array("b", flags), array("h", attempts))
+        return cls(array("q", x), array("d", y), array("b", flags), array("i", attempts))
 
     def spans(self) -> list[tuple[int, int, int]]:
         """(attempt, first rollout, last rollout) of each attempt that has a value, in their order."""
@@ -111,7 +111,7 @@ class Series:
     """
 
     __slots__ = (
-        "_attempts", "_begin", "_extent", "_flags", "_folded", "_most", "_newest", "_old",
+        "_attempts", "_begin", "_cut", "_extent", "_flags", "_folded", "_living", "_most", "_newest", "_old",
         "attempt", "capacity", "x", "y",
     )  # fmt: skip
 
@@ -121,10 +121,14 @@ class Series:
         self.capacity = capacity
         self._most = capacity + capacity // SLACK
         self.x, self.y = array("q"), array("d")
-        self._flags, self._attempts = array("b"), array("h")  # as long as `x` only after `_fill`
+        self._flags, self._attempts = array("b"), array("i")  # as long as `x` only after `_fill`
         self.attempt = attempt
         self._begin = 0  # where the current attempt begins in the columns
         self._newest = _BEFORE_ALL  # the highest rollout of the current attempt
+        self._cut = 0  # values that were trimmed
+        # Of each earlier attempt with live values: the highest of their rollouts (in order), and where they begin and
+        # end, counted from the first value ever. They are its first ones: restarts take the end of each.
+        self._living: list[tuple[int, int, int]] = []
         self._old = Extent()  # of values that were trimmed
         self._extent = Extent()  # of those and the first `_folded` of the columns, never of the newest: it may change
         self._folded = 0
@@ -169,7 +173,7 @@ class Series:
         missing = len(self.x) - len(self._flags)
         if missing:
             self._flags.frombytes(bytes(missing))
-            self._attempts.extend(array("h", (self.attempt,)) * missing)
+            self._attempts.extend(array("i", (self.attempt,)) * missing)
 
     def _set_late(self, rollout: int, value: float, flags: int) -> None:
         at = bisect_left(self.x, rollout, self._begin)
@@ -191,18 +195,31 @@ class Series:
             self.flags[at] |= flag
 
     def restart(self, at: int) -> None:
-        """A new attempt begins at rollout `at`: the earlier attempts' values from there on are dead."""
-        flags = self.flags
+        """A new attempt begins at rollout `at`: the earlier attempts' values from there on are dead.
+
+        Costs what dies: a log can restart with every line, and a run has a thousand series.
+        """
+        living, size = self._living, len(self.x)
+        if self._begin < size:
+            self._fill()
+            insort(living, (self._newest, self._begin + self._cut, size + self._cut))
+            self._begin, self._newest = size, _BEFORE_ALL
         self.attempt += 1
-        self._begin = len(self.x)
-        self._newest = _BEFORE_ALL
-        for i, rollout in enumerate(self.x):
-            if rollout >= at:
-                flags[i] |= DEAD
-        self._recount()
+        while living and living[-1][0] >= at:
+            _, begin, end = living.pop()
+            begin, end = max(begin - self._cut, 0), end - self._cut
+            first = bisect_left(self.x, at, begin, end)
+            for i in range(first, end):
+                self._flags[i] |= DEAD
+            if first > begin:
+                insort(living, (self.x[first - 1], begin + self._cut, first + self._cut))
+            if first < self._folded:
+                self._recount()
 
     def forget_from(self, rollout: int) -> None:
         """Drop this attempt's values from a rollout on: their number proved to be wrong."""
+        if rollout > self._newest:
+            return
         at = bisect_left(self.x, rollout, self._begin)
         for column in (self.flags, self.attempts, self.x, self.y):
             del column[at:]
@@ -291,6 +308,8 @@ class Series:
         for column in (self.flags, self.attempts, self.x, self.y):
             del column[:count]
         self._begin = max(0, self._begin - count)
+        self._cut += count
+        self._living = [part for part in self._living if part[2] > self._cut]
         self._folded -= count
 
     def _recount(self) -> None:

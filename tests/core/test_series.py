@@ -4,6 +4,7 @@ import itertools
 import math
 
 import pytest
+from costs import growth
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,6 +133,41 @@ def test_columns_are_what_was_put_however_late_and_whoever_looks_meanwhile(
     live = [row[1] for row in kept if not int(row[2]) & DEAD]
     assert series.extent.count == len(live)
     assert series.extent.high == max(live, default=-math.inf)
+
+
+@given(st.lists(st.one_of(st.integers(0, 40), st.integers(100, 140)), max_size=120))
+def test_restarts_reach_back_over_attempts_and_what_was_trimmed(events: list[int]) -> None:
+    series = Series(16)
+    kept: list[list[int]] = []  # [rollout, flags, attempt]; an event of 100 and more is a restart
+    for event in events:
+        if event >= 100:
+            kept = [[x, flags | DEAD if x >= event - 100 else flags, a] for x, flags, a in kept]
+            series.restart(event - 100)
+        elif not kept or kept[-1][2] < series.attempt or event > kept[-1][0]:
+            kept.append([event, 0, series.attempt])
+            series.set(event, 1.0)
+    assert [[p.rollout, p.flags, p.attempt] for p in series.points()] == kept[len(kept) - len(series) :]
+
+
+def test_a_restart_costs_what_dies() -> None:
+    def work(size: int) -> None:
+        series = Series(1 << 16)
+        for rollout in range(4 * size):
+            series.set(rollout, 1.0)
+            series.set(rollout + 1, 2.0)
+            series.restart(rollout + 1)
+
+    assert growth(work, 2000) < 3
+
+
+def test_very_many_attempts_are_counted() -> None:
+    series = Series(16)
+    for _ in range(40_000):
+        series.set(0, 1.0)
+        series.restart(0)
+    series.set(0, 2.0)
+    assert [(p.attempt, p.flags) for p in series.points()[-2:]] == [(40_000, DEAD), (40_001, 0)]
+    assert len(series._living) == 0
 
 
 @given(VALUES)
