@@ -6,6 +6,7 @@ import math
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions.base import Severity
+from miles_tui.core.judge import SEVERITIES
 from miles_tui.core.run import RunState
 from miles_tui.core.series import Series
 from miles_tui.core.signals import SIGNALS, scores_of
@@ -48,7 +49,7 @@ def paste(run: RunState, name: str, today: float | None = None) -> str:
     lines += [_row(signal.name, run.signals[signal.name], run.window) for signal in SIGNALS]
     lines += [_row(score, run.metrics[score], run.window) for score in scores_of(run.metrics)[:MOST_SCORES]]
     lines.append("```")
-    shown = sorted(run.alerts, key=lambda a: (not a.open, a.severity is Severity.NOTICE))[:MOST_ALERTS]
+    shown = sorted(run.alerts, key=_place)[:MOST_ALERTS]
     lines += [line for alert in shown for line in _alert(alert)] or ["No alert."]
     if len(run.alerts) > len(shown):
         lines.append(f"... and {len(run.alerts) - len(shown)} more.")
@@ -73,6 +74,11 @@ def _row(name: str, series: Series, window: int) -> str:
         *((extent.low, extent.high) if math.isfinite(extent.low) else (None, None)),
     ]
     return f"{name[:26]:17}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
+
+
+def _place(alert: Alert) -> tuple[bool, bool, int]:
+    """Where an alert stands in a report: open before resolved, the worst first, and notices behind all others."""
+    return alert.severity is Severity.NOTICE, not alert.open, -SEVERITIES.index(alert.severity)
 
 
 def _alert(alert: Alert) -> list[str]:

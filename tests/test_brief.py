@@ -45,6 +45,16 @@ def test_an_alert_before_the_first_rollout_is_said() -> None:
     assert status_line(run) == "✖ crashed · –"
 
 
+def test_the_worst_of_many_alerts_is_first_in_the_report() -> None:
+    run = state([*healthy(12), *rollout(12, grad=float("nan")), *healthy(6, 13)])
+    for name in ("wandb-offline", "wandb-group", "tensorboard", "a", "b", "c", "d"):
+        run.judge.raise_("known-message", 18, None, name, message=name)
+    run.judge.raise_("secret-in-log", 18, None, "a key")
+    run.judge.raise_("crashed", 18, None, "the end")
+    told = [line.split()[1].strip("*") for line in paste(run, "a.log").splitlines() if line.startswith("- ")]
+    assert told == ["crashed", "secret-in-log", "not-finite", *["known-message"] * 3]
+
+
 def test_the_report_has_the_scores_of_the_main_screen() -> None:
     names = ("eval/aime-2024", "eval/gsm8k", "eval/gsm8k-truncated_ratio", "eval/lag_steps")
     run = state([*healthy(12), Record("eval", 11, dict.fromkeys(names, 0.5), 4000.0)])

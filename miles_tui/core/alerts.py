@@ -21,9 +21,10 @@ class Alert:
     """One onset of a condition.
 
     `raised_step` is the rollout with whose data it was raised, None before the first; `raised_time` the log's clock.
-    `resolved_step` is the last rollout that resolving took. `count` is how often it has fired: 1, and one
-    more for each time that it came back within a few rollouts. `evidence` is of the moment it was raised, came
-    back or became worse. `snoozed_until` is a rollout number: before it a screen keeps the alert quiet.
+    `resolved_step` is the last rollout that resolving took. `count` is how often it has fired: 1, and one more for
+    each time that it came back within a few rollouts, or for each further line of the log that says it. `evidence` is
+    of the moment it was raised, came back or became worse. `snoozed_until` is a rollout number: before it a screen
+    keeps the alert quiet.
     """
 
     words: Condition
@@ -81,6 +82,16 @@ class Alert:
         self.seen = False
         if evidence:
             self.evidence = evidence
+
+    def say_again(self) -> None:
+        """One more line said it: counted, and told behind the first."""
+        said = self.evidence.removesuffix(_more(self.count))
+        self.count += 1
+        self.evidence = said + _more(self.count)
+
+
+def _more(count: int) -> str:
+    return f" (and {count - 1} more line{'s' if count > 2 else ''})" if count > 1 else ""
 
 
 def acknowledge(alert: Alert) -> None:

@@ -17,7 +17,7 @@ from miles_tui.core.rollouts import Rollout, Stage
 if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
     from miles_tui.core.profile import Profile
 
-KEPT = 512  # alerts: a run that raises more is read for its newest
+KEPT = 512  # alerts: a run that raises more is read for its open and its newest
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 # condition -> those that make it say nothing new: it would only follow from them
@@ -29,6 +29,7 @@ SILENCED_BY = {
 }
 # Rules that are not even shown a silenced rollout: after NaN the gap is 0 (nan_to_num), which would mislead them.
 NOT_SHOWN = ("gap-jump", "grad-norm-growth")
+OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
 ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
 SEVERITIES = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
@@ -62,6 +63,16 @@ def _seat(rule: Rule) -> Seat:
     return Seat(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
 
 
+def _least(alerts: list[Alert]) -> int:
+    """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
+    for open_ in (False, True):
+        for severity in SEVERITIES:
+            for i, alert in enumerate(alerts):
+                if alert.severity is severity and alert.open is open_:
+                    return i
+    return 0
+
+
 class Judge:
     """Asks every rule once a rollout and stage, and keeps the alerts.
 
@@ -76,6 +87,7 @@ class Judge:
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
         self._own = OwnRanges(profile.ranges() if profile else {})
         self.ranges = self._own.known  # signal -> Range | Learning
+        self._told: dict[str, dict[str, Alert]] = {}  # open alerts of `raise_`: condition -> message -> alert
         self.states: dict[str, Reading] = {}
         self.at: int | None = None  # the newest rollout's number
         self.rebased_at: int | None = None  # since when the person's new baseline counts
@@ -198,8 +210,7 @@ class Judge:
     def _keep(self, alert: Alert) -> None:
         self.alerts.append(alert)
         if len(self.alerts) > KEPT:
-            done = next((i for i, a in enumerate(self.alerts) if not a.open), 0)
-            del self.alerts[done]
+            del self.alerts[_least(self.alerts)]
 
     def _tell(self, condition: str) -> None:
         """The condition's word is that of its most serious seat."""
@@ -220,30 +231,29 @@ class Judge:
         severity: Severity | None = None,
         message: str = "",
     ) -> None:
-        """Raise a condition that no rollout decides; one that is open already is only counted.
+        """Raise a condition that no rollout decides. One that is open is not raised again: further lines are counted.
 
-        `message` is the id of a known message. Messages and keys are told apart by their text.
+        `message` is the id of a known message; each is raised for itself.
         """
         if condition in self.off:
             return
+        told = self._told.setdefault(condition, {})
+        if message in told:
+            if condition in OF_LINES:
+                told[message].say_again()
+            return
         words = CONDITIONS[condition]
-        by_text = condition in ("known-message", "secret-in-log")
-        for alert in reversed(self.alerts):
-            if alert.words is words and alert.open and (not by_text or alert.evidence == evidence):
-                if by_text:
-                    alert.count += 1
-                return
         alert = Alert(words, severity or words.severity, words.signals, evidence, step, time, self._attempt)
         alert.explained = MESSAGES.get(message)
+        told[message] = alert
         self._keep(alert)
         self.states[condition] = Reading(State.FIRING, evidence)
 
     def clear(self, condition: str, step: int | None, time: float | None) -> None:
         """What `raise_` raised is over."""
-        for alert in self.alerts[-64:]:
-            if alert.condition == condition and alert.open:
-                alert.resolve(step, time)
-                self.states[condition] = OK
+        for alert in self._told.pop(condition, {}).values():
+            alert.resolve(step, time)
+            self.states[condition] = OK
 
     def restarted(self, at: int, time: float | None, evidence: str) -> None:
         """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""

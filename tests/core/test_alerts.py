@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -172,6 +173,46 @@ def test_memory_is_bounded() -> None:
         judge.clear("crashed", n, None)
     assert len(judge.alerts) == KEPT
     assert judge.alerts[-1].evidence == str(KEPT + 49)
+
+
+def test_no_open_alert_makes_room_for_a_resolved_or_a_milder_one() -> None:
+    judge = Judge()
+    judge.raise_("crashed", 1, None, "the end")
+    judge.raise_("secret-in-log", 1, None, "a key")
+    for n in range(2 * KEPT):
+        judge.raise_("stalled", n, None, str(n))
+        judge.clear("stalled", n, None)
+        judge.restarted(n, None, str(n))
+    assert len(judge.alerts) == KEPT
+    assert [a.condition for a in judge.alerts[:2]] == ["crashed", "secret-in-log"]
+    assert [a.condition for a in judge.alerts if a.open] == ["crashed", "secret-in-log", "restarted"]
+    assert sum(a.condition == "stalled" for a in judge.alerts) == KEPT - 3, "resolved notices went first"
+
+
+def test_lines_that_say_the_same_are_one_alert() -> None:
+    judge = Judge()
+    judge.raise_("secret-in-log", None, None, "hf_***")
+    assert judge.alerts[0].evidence == "hf_***"
+    judge.raise_("secret-in-log", None, None, "export HF_TOKEN=***")
+    assert judge.alerts[0].evidence == "hf_*** (and 1 more line)"
+    for n in range(600):
+        judge.raise_("secret-in-log", n, None, f"{n} ***")
+    for name in ("wandb-offline", "tensorboard", "wandb-offline"):
+        judge.raise_("known-message", 1, None, f"{name} is said", message=name)
+    assert [(a.evidence, a.count) for a in judge.alerts] == [
+        ("hf_*** (and 601 more lines)", 602),
+        ("wandb-offline is said (and 1 more line)", 2),
+        ("tensorboard is said", 1),
+    ]
+
+
+def test_thousands_of_bad_names_are_told_by_a_few() -> None:
+    judge, bad = Judge(), {f"{n}/train/loss": math.nan for n in range(3000)}
+    for n in range(3):
+        judge.sampled(Rollout(n, metrics={**bad, f"{n}/x/train/loss": math.nan}))
+    alert = the(judge, "not-finite")
+    assert alert.evidence.endswith("15/train/loss and 2985 more are NaN in rollout 0")
+    assert len(alert.signals) == 16
 
 
 def test_a_rollout_costs_well_under_a_millisecond() -> None:

@@ -20,6 +20,7 @@ CONDITION = Condition(
     "precision, the loss terms and the longest samples of this rollout.",
     rule="Any NaN or infinity in one of the signals or in the loss, at once. A missing value is none.",
 )
+MOST = 16  # that are named: a log can print thousands
 LOSSES = ("train/loss", "train/pg_loss")
 _OF_OTHERS = tuple(f"/{name}" for name in (*LOSSES, *(name for s in SIGNALS for name in s.log_names)))
 
@@ -50,8 +51,9 @@ class NotFinite:
         if bad:
             self.on, self.clear = True, 0
             verb = "is" if len(bad) == 1 else "are"
-            text = f"{listed(bad)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
-            return Reading(State.FIRING, text, signals=tuple(bad))
+            named = bad[:MOST] + ([f"{len(bad) - MOST} more"] if len(bad) > MOST else [])
+            text = f"{listed(named)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
+            return Reading(State.FIRING, text, signals=tuple(bad[:MOST]))
         if not self.on:
             return OK
         if stage is Stage.TRAINED and rollout.values:
