@@ -372,3 +372,17 @@ def test_constant_signals_are_no_fault() -> None:
         values.update({"reward": 0.3, "answer length": 1800.0, "rollout time": 95.0, "gap": 0.01, "gradient norm": 0.2})
 
     assert raised(judged(run(80, 1, change=still), judge=Judge())) == []
+
+
+def test_what_is_still_learned_is_less_than_what_is_needed() -> None:
+    for setup in SETUPS:
+        judge, counts = Judge(), dict[str, list[tuple[int, int]]]()
+        for rollout in run(40, 3, setup):
+            judged([rollout], judge=judge)
+            for name, reading in judge.states.items():
+                if reading.of and reading.state is State.LEARNING:
+                    counts.setdefault(name, []).append((reading.count, reading.of))
+        assert {"gap-jump", "rollout-slowdown"} <= counts.keys()
+        for told in counts.values():
+            assert told == sorted(told)
+            assert told[-1] == (told[-1][1] - 1, told[-1][1]), "then it is ready"

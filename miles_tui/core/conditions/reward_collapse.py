@@ -47,7 +47,8 @@ class RewardCollapse(LatchedRule):
     def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
         if len(self.values) < self.LEAST:
             self.values.append(value)
-            return Reading(State.LEARNING, count=len(self.values), of=self.LEAST)
+            have = len(self.values)
+            return Reading(State.LEARNING, count=have, of=self.LEAST) if have < self.LEAST else OK
         # nearly always; the bound lies below what was accepted before
         if not self.low and (value >= self.values[-1] or value >= min(self.values)):
             self.values.append(value)

@@ -69,7 +69,7 @@ class RolloutSlowdown(LatchedRule):
         law, fit, length = self.law, self.law.fit, rollout.values["answer length"]
         if fit is None:
             law.add(length, value)
-            return self._learning()
+            return OK if law.fit else self._learning()
         if self._on_new_ground(length, value):
             return self.standing if law.fit else self._learning()
         rest = law.rest(length, value)
