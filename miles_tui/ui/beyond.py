@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from miles_tui.ui.setup import Setup
 
 UNREADABLE = "unreadable"
+SILENT_SECONDS = 3600.0
+QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
+OVER = ("crashed", "stalled")
 YIELD = 0.005  # seconds between two chunks: a thread of Python, and the loop's keys would wait for it
 
 Mark = tuple[tuple[int, int, int], ...]  # of each file: inode, size, time of the last write in nanoseconds
@@ -35,6 +38,7 @@ class Listed:
     row: RunRow
     mark: Mark = ()
     open: frozenset[Key] = frozenset()  # its alerts that were not over
+    alive: bool = False  # it was written to lately, and may say more
 
     @property
     def unread(self) -> bool:
@@ -48,13 +52,14 @@ class Listed:
 
     def read(self, setup: Setup) -> None:
         """Read it as far as it goes by now, or find that it can't be read. Blocks; for a thread."""
-        self.mark = mark_of(self.feed)
+        self.mark, age = mark_of(self.feed), self.feed.age()
         try:
-            run = _run_of(self.feed, setup)
+            run = _run_of(self.feed, setup, age)
         except MilesTuiError:
-            self.row = RunRow(self.feed.name, verdict=UNREADABLE, followed=False)
+            self.row, self.alive = RunRow(self.feed.name, verdict=UNREADABLE, followed=False), False
             return
         self.take(run)
+        self.alive = self.feed.live and not may_go(run, age)
 
     def take(self, run: RunState) -> None:
         """What is known of the run by now."""
@@ -76,8 +81,14 @@ def grown(listed: Iterable[Listed]) -> list[Listed]:
     return [one for one in listed if not one.unread and (mark := mark_of(one.feed)) and mark != one.mark]
 
 
-def _run_of(feed: Feed, setup: Setup) -> RunState:
-    """One reading of a log, as long as it is now. Raises UnreadableLog."""
+def may_go(run: RunState, age: float) -> bool:
+    """Whether a run need not be followed: it is over, or its log silent for so long that a stall has rung."""
+    over = bool(run.ended) or run.verdict() in OVER
+    return age >= (QUIET_SECONDS if over else SILENT_SECONDS)
+
+
+def _run_of(feed: Feed, setup: Setup, age: float) -> RunState:
+    """One reading of a log, as long as it is now, heard `age` seconds ago. Raises UnreadableLog."""
     from miles_tui.core.reader import Reader  # after the first paint, as in `Session`
 
     run, reader = setup.run(keep_metrics=False), Reader(pause=setup.pause)
@@ -88,9 +99,9 @@ def _run_of(feed: Feed, setup: Setup) -> RunState:
     for part in feed.parts:
         last: Path | Log = Log(part, str(part), (), start) if part == feed.parts[-1] else part
         for chunk in read_all(last):
-            run.feed(reader.feed(chunk))
+            run.feed(reader.feed(chunk), -age)
             time.sleep(YIELD)
-        run.feed(reader.cut())
-    run.feed(reader.finish())
-    run.finish()
+        run.feed(reader.cut(), -age)
+    run.feed(reader.finish(), -age)
+    run.tick(0.0)  # as one that is followed: no word on a run that is only silent for a moment
     return run

@@ -1,8 +1,8 @@
 """Which runs of an app are followed.
 
-`MOST_RUNS` logs are followed to begin with. Those beyond are read once, and looked at now and then: one that has grown,
-or is opened, is followed from then on, and takes the place of one that is over or long silent. Only the run on the
-screen is followed by events: a silent one costs a look at its file every two seconds.
+`MOST_RUNS` logs are followed to begin with. Those beyond are read once, and looked at now and then: one that is alive,
+has grown or is opened is followed from then on, and takes the place of one that is over or long silent. Only the run on
+the screen is followed by events: a silent one costs a look at its file every two seconds.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 
 from textual.app import App
 
-from miles_tui.core.run import RunState
 from miles_tui.errors import MilesTuiError
-from miles_tui.ui.beyond import UNREADABLE, Listed, grown, mark_of
+from miles_tui.ui.beyond import UNREADABLE, Listed, grown, mark_of, may_go
 from miles_tui.ui.feeds import Feed, LiveFeed
 from miles_tui.ui.notice import Key
 from miles_tui.ui.runs import RunRow
@@ -23,9 +22,6 @@ from miles_tui.ui.setup import Setup
 
 MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
 MOST_ALIVE = 32  # that grow at once; of those beyond one is read anew with each look, and none of them rings
-SILENT_SECONDS = 3600.0  # after which a log may give its place: so long a stall has rung
-QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
-OVER = ("crashed", "stalled")
 
 
 class Following(App[None]):
@@ -139,7 +135,7 @@ class Following(App[None]):
     def _silent(self) -> int | None:
         """The session that can do without being followed, the one that was written to longest ago; None: there is none.
 
-        Nobody looks at it, and its run is over, or its log silent for so long that a stall has rung.
+        Nobody looks at it, and `may_go` says so.
         """
         seen = {id(getattr(screen, "session", None)) for screen in self.screen_stack}
         ages = {
@@ -147,7 +143,7 @@ class Following(App[None]):
             for i, (feed, session) in enumerate(zip(self.feeds, self.sessions, strict=True))
             if i != self.shown and id(session) not in seen and feed.live and feed.parts and session.status.caught_up
         }
-        free = [i for i in ages if ages[i] >= (QUIET_SECONDS if _is_over(self.sessions[i].run) else SILENT_SECONDS)]
+        free = [i for i, age in ages.items() if may_go(self.sessions[i].run, age)]
         return max(free, key=lambda i: ages[i], default=None)
 
     def _let_go(self, number: int) -> None:
@@ -161,7 +157,7 @@ class Following(App[None]):
         self.beyond.append(listed)
 
     def look_beyond(self) -> None:
-        """Read those that were not read yet, and see which have grown: those are followed. In a thread."""
+        """Read those that were not read yet; those that are alive and those that have grown are followed."""
         if self.beyond and not self._looking:
             self._looking = True
             self.run_worker(self._look_beyond(), name="beyond")
@@ -170,7 +166,8 @@ class Following(App[None]):
         try:
             while (unread := next((listed for listed in self.beyond if listed.unread), None)) is not None:
                 await self._read_listed(unread)
-            found = await asyncio.to_thread(grown, tuple(self.beyond))
+            found = [listed for listed in self.beyond if listed.alive]
+            found += await asyncio.to_thread(grown, [listed for listed in self.beyond if not listed.alive])
             for listed in found:
                 room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
                 if listed in self.beyond and listed.row.verdict != UNREADABLE and room:
@@ -188,8 +185,3 @@ class Following(App[None]):
     def listed_anew(self, *, sort: bool = False) -> None:
         """The rows of those beyond changed; `sort`: runs came."""
         raise NotImplementedError
-
-
-def _is_over(run: RunState) -> bool:
-    """Whether it ended, or what it would still have to say has rung."""
-    return bool(run.ended) or run.verdict() in OVER

@@ -324,6 +324,7 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         screen = Driven(app, pilot, {})
         await until(screen, lambda: app.all_read and " 17/48 " in screen.line("late.log"))
         assert [session.name for session in app.sessions] == ["alive.log", "finished.log"]
+        assert "stalled" in screen.line("late.log"), "nothing came for hours: the same word as of one that is followed"
         written.clear()
         grow(late, b"".join(blocks[18:26]))
         app.look_beyond()
@@ -347,6 +348,24 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
         await screen.press("enter")
         assert " of 4)" in screen.text
+
+
+async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_start(
+    blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody would hear that it stalls."""
+    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
+    paths = [tmp_path / f"{name}.log" for name in ("one", "two", "old")]
+    for path in paths:
+        path.write_bytes(b"".join(blocks[:18]))
+    os.utime(paths[2], (time.time() - 7200,) * 2)
+    app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
+    async with app.run_test(size=(100, 24)) as pilot:
+        screen = Driven(app, pilot, {})
+        await until(screen, lambda: app.all_read and len(app.sessions) == 2)
+        assert [session.name for session in app.sessions] == ["one.log", "two.log"]
+        await until(screen, lambda: "healthy" in screen.line("two.log"))
+        assert "stalled" in screen.line("old.log")
 
 
 async def until(screen: Driven, holds: Callable[[], bool], seconds: float = 20) -> None:
