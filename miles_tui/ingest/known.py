@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, OPENING, SPOT, GzipFile, Peek, PlainFile, Trace, unpacked
 
 Source = PlainFile | GzipFile
 
+FIRST = 1 << 16  # bytes of a text that are read to see how it begins
 SEARCHED = 1 << 28  # bytes of a file in which the end of a text is looked for: 50 ms
 DIGITS = 16  # in the last `MARK` bytes of a text: a moment, or measured numbers, which do not come twice
 
@@ -19,7 +20,7 @@ def is_packed(file: PlainFile) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class Unread:
-    """Of a file's text what lies behind `begin` was not read; `length`: of a packed text, where it is known."""
+    """Of a file's text what lies behind `begin` was not read; `length`: of the text, 0 where it is not known."""
 
     begin: int = 0
     length: int = 0
@@ -45,12 +46,12 @@ def find_unread(file: PlainFile, traces: Iterable[Trace], short: int = 2 * MARK)
         file.starts_at(max(fitting, key=lambda trace: trace.size))
     elif any(trace.size > size and trace.agrees(file.peek, size) for trace in known):
         return None  # a copy made before the text went on
-    return Unread(file.offset) if file.left() else None
+    return Unread(file.offset, size) if file.left() else None
 
 
 def _unread_of_packed(file: PlainFile, traces: list[Trace], short: int) -> Unread | None:
     """As `find_unread`. Only a text that begins like one that was read is unpacked, at 300 MB/s."""
-    opening = next(unpacked(file.peek), b"")[:OPENING]
+    opening = next(text_of(file), b"")[:OPENING]
     likely = [trace for trace in traces if _begin_alike(trace, opening)]
     if not opening or any(trace.size & 0xFFFFFFFF == _packed_length(file) for trace in likely):
         return None
@@ -89,17 +90,53 @@ def _looked_into(file: PlainFile, traces: list[Trace]) -> tuple[Peek, int]:
     return lambda size, begin: found.get((size, begin), b""), at
 
 
-def begins(whole: PlainFile, file: PlainFile) -> bool:
-    """Whether `file` is empty, or a beginning of what is in `whole`: a copy, perhaps still being made, or packed."""
+def text_of(file: PlainFile) -> Iterator[bytes]:
+    """The text of a file, unpacked, from its beginning: few bytes first, then `CHUNK` at once."""
     if is_packed(file):
-        at = 0
-        for text in unpacked(file.peek):
-            if whole.peek(len(text), at) != text:
-                return False
-            at += len(text)
-        return True
-    size = file.stat().st_size
-    return not size or whole.fits(file.trace_of(size))
+        yield from unpacked(file.peek)
+        return
+    at = 0
+    while data := file.peek(CHUNK if at else FIRST, at):
+        at += len(data)
+        yield data
+
+
+def begins(whole: PlainFile, file: PlainFile) -> bool:
+    """Whether `file` is empty, or a beginning of what is in `whole`: a copy, perhaps still being made.
+
+    Where one of them is packed, both are read as far as they are the same.
+    """
+    if not is_packed(whole) and not is_packed(file):
+        size = file.stat().st_size
+        return not size or whole.fits(file.trace_of(size))
+    texts, rest = text_of(whole), b""
+    for text in text_of(file):
+        while len(rest) < len(text) and (more := next(texts, b"")):
+            rest += more
+        if not rest.startswith(text):
+            return False
+        rest = rest[len(text) :]
+    return True
+
+
+def copies_among(files: Sequence[PlainFile]) -> list[PlainFile]:
+    """Those that are a beginning of another one; of two that are the same the packed one, or the latter. Not the first.
+
+    Only files that begin alike are compared.
+    """
+    heads = {file: next(text_of(file), b"")[:MARK] for file in files}
+    kept: list[PlainFile] = []
+    copies: list[PlainFile] = []
+    for file in sorted(files, key=lambda file: file is not files[0] and is_packed(file)):
+        head = heads[file]
+        alike = [other for other in kept if head.startswith(heads[other]) or heads[other].startswith(head)]
+        if any(begins(other, file) for other in alike):
+            copies.append(file)
+            continue
+        shorter = [other for other in alike if other is not files[0] and begins(file, other)]
+        copies += shorter
+        kept = [*(other for other in kept if other not in shorter), file]
+    return copies
 
 
 def end_in(file: PlainFile, trace: Trace) -> int:
@@ -111,13 +148,13 @@ def end_in(file: PlainFile, trace: Trace) -> int:
     most = min(file.stat().st_size, trace.size)
     end = _only(file, trace.tail, most) if len(trace.tail) == MARK and most <= SEARCHED else 0
     cut = trace.size - end
-    if not end or not cut:
+    if not end:
         return 0
     rest = trace.opening[cut:]
     spots = [(at, spot) for at, spot in trace.spots if at - SPOT >= cut]
     if file.peek(len(rest)) != rest or any(file.peek(SPOT, at - SPOT - cut) != spot for at, spot in spots):
         return 0
-    distinct = bool(rest or spots) or sum(map(trace.tail.count, b"0123456789")) >= DIGITS
+    distinct = bool(cut and (rest or spots)) or sum(map(trace.tail.count, b"0123456789")) >= DIGITS
     return end if distinct else 0
 
 

@@ -9,14 +9,14 @@ A copy of a part, packed or made before the part grew, is no part.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from miles_tui.ingest.known import begins, is_packed
-from miles_tui.ingest.source import CHUNK, MARK, PlainFile, unpacked
+from miles_tui.ingest.known import copies_among, is_packed, text_of
+from miles_tui.ingest.source import PlainFile
 
 
 class Kin(IntEnum):
@@ -109,7 +109,15 @@ def _may_be(path: Path, live: Path) -> bool:
 
 
 def _parts(live: Path, parts: list[Path]) -> list[Path]:
-    return _without_copies(_oldest_first(live, parts)) if len(parts) > 1 else parts
+    if len(parts) < 2:
+        return parts
+    with ExitStack() as closing:
+        files = {}
+        for part in sorted(parts, key=lambda part: part != live):  # which is no copy, whatever the others hold
+            with suppress(OSError):
+                files[closing.enter_context(PlainFile(str(part)))] = part
+        copies = {files[copy] for copy in copies_among(list(files))}
+    return [part for part in _oldest_first(live, parts) if part not in copies]
 
 
 def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
@@ -134,64 +142,12 @@ def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
 def _first_stamp(path: Path) -> bytes:
     """The time stamp of the first metric line near the beginning, as text; b"" without one."""
     with suppress(OSError), PlainFile(str(path)) as file:
-        text = next(_text(file), b"")[: LOOKED_AT[0]]
+        text = next(text_of(file), b"")[: LOOKED_AT[0]]
         metric = METRIC.search(text)
         if metric:
             found = _STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
             return found[-1].replace(b"T", b" ") if found else b""  # the logger's own stands nearest
     return b""
-
-
-def _text(file: PlainFile) -> Iterator[bytes]:
-    if is_packed(file):
-        yield from unpacked(file.peek)
-        return
-    at = 0
-    while data := file.peek(CHUNK if at else LOOKED_AT[0], at):
-        at += len(data)
-        yield data
-
-
-# -- copies ------------------------------------------------------------------------------------
-
-
-def _without_copies(parts: list[Path]) -> list[Path]:
-    """Without those that are a beginning of another part: packed, perhaps still being packed, or made before it grew.
-
-    Of two that are the same the one without packing stays.
-    """
-    live, heads = parts[-1], {part: _head(part) for part in parts}
-    kept = [live]
-    for part in sorted(parts[:-1], key=lambda part: part.suffix == ".gz"):
-        alike = [
-            whole for whole in kept if heads[part].startswith(heads[whole]) or heads[whole].startswith(heads[part])
-        ]
-        if not any(_is_in(part, whole) for whole in alike):
-            shorter = [whole for whole in alike if whole != live and _is_in(whole, part)]
-            kept = [*(whole for whole in kept if whole not in shorter), part]
-    return [part for part in parts if part in kept]
-
-
-def _head(path: Path) -> bytes:
-    with suppress(OSError), PlainFile(str(path)) as file:
-        return next(_text(file), b"")[:MARK]
-    return b""
-
-
-def _is_in(part: Path, whole: Path) -> bool:
-    """Whether `part` is a beginning of `whole`; a packed one is unpacked as far as both are the same."""
-    with suppress(OSError), PlainFile(str(part)) as file, PlainFile(str(whole)) as other:
-        if not is_packed(other):
-            return begins(other, file)
-        texts, rest = _text(other), b""
-        for text in _text(file):
-            while len(rest) < len(text) and (more := next(texts, b"")):
-                rest += more
-            if not rest.startswith(text):
-                return False
-            rest = rest[len(text) :]
-        return True
-    return False
 
 
 # -- one run or several ------------------------------------------------------------------------
@@ -235,7 +191,7 @@ def first_metrics(path: Path) -> End:
     """The numbers and the time of the first metric lines in a file."""
     with suppress(OSError), PlainFile(str(path)) as file:
         text = b""
-        for more in _text(file):
+        for more in text_of(file):
             text += more
             end = _read(text.split(b"\n")) if len(text) >= LOOKED_AT[0] else End()
             if end.numbers or len(text) >= LOOKED_AT[1]:
@@ -249,7 +205,7 @@ def last_metrics(path: Path) -> End:
     with suppress(OSError), PlainFile(str(path)) as file:
         if is_packed(file):
             text = b""
-            for more in _text(file):
+            for more in text_of(file):
                 text = (text + more)[-LOOKED_AT[1] :]
             return _read(text.split(b"\n")[::-1])
         size = file.stat().st_size

@@ -74,6 +74,11 @@ class Folder:
                         found.append(Found(entry.path, file.key, status.st_mtime_ns))
         return cls(path, inodes), found
 
+    @property
+    def texts(self) -> list[Trace]:
+        """The rotations that lay here."""
+        return [trace for trace in self.inodes.values() if trace]
+
     def knows(self, found: Found) -> bool:
         """Whether that file lay here already, under whatever name."""
         inode = found.key[1]

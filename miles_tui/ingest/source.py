@@ -11,7 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
@@ -102,8 +102,15 @@ class Trace:
 
     @classmethod
     def of(cls, fd: int, size: int) -> Trace:
-        """The trace of the first `size` bytes of `fd`."""
+        """The ends of the first `size` bytes of `fd`: 3 us."""
         return cls(size, os.pread(fd, min(size, MARK), 0), os.pread(fd, min(size, MARK), max(0, size - MARK)))
+
+    @classmethod
+    def whole(cls, fd: int, size: int) -> Trace:
+        """The trace of the first `size` bytes of `fd`, as if they had been read: 0.3 ms."""
+        opening = os.pread(fd, min(size, OPENING), 0)
+        spots = tuple((at, os.pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
+        return replace(cls.of(fd, size), opening=opening, spots=spots)
 
 
 def _step(size: int) -> int:
@@ -180,12 +187,16 @@ class PlainFile:
             return False
         if start <= at:
             return False
-        self.trace = Trace.of(self._fd, start)
+        self.starts_behind(start)
         return True
 
     def starts_at(self, trace: Trace) -> None:
         """Read on behind the bytes of `trace`, which this file was found to begin with."""
         self.trace = trace
+
+    def starts_behind(self, offset: int) -> None:
+        """Read on from `offset`."""
+        self.trace = Trace.whole(self._fd, offset)
 
     @property
     def offset(self) -> int:
@@ -196,7 +207,7 @@ class PlainFile:
         return trace.fits(self._fd)
 
     def trace_of(self, size: int) -> Trace:
-        """The trace of the first `size` bytes."""
+        """The ends of the first `size` bytes."""
         return Trace.of(self._fd, size)
 
     def peek(self, size: int, at: int = 0) -> bytes:

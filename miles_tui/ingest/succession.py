@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from miles_tui.ingest.known import Source, Unread, as_source, begins, end_in, find_unread, is_packed
+from miles_tui.ingest.known import Source, Unread, as_source, copies_among, end_in, find_unread, is_packed
 from miles_tui.ingest.pieces import Why
 from miles_tui.ingest.siblings import Folder, Found, oldest_first
 from miles_tui.ingest.source import MARK, Key, PlainFile, Trace
@@ -20,6 +20,16 @@ SLACK_NS = (
 )
 
 Step = tuple[Why | None, Source]  # the cut before a file (None: its text goes on), and the file
+
+
+def _without_copies(wholes: list[PlainFile], files: Iterable[PlainFile]) -> list[PlainFile]:
+    """The `files`, without those that are copies of one another or of `wholes`; these are closed."""
+    files = list(files)
+    copies = copies_among([*wholes, *files]) if files else []
+    for copy in copies:
+        if copy in files:
+            copy.close()
+    return [file for file in files if file not in copies]
 
 
 class Succession:
@@ -65,7 +75,7 @@ class Succession:
             return False
         end = end_in(file, self._past[-1][1])
         if end:
-            file.starts_at(file.trace_of(end))
+            file.starts_behind(end)
         return end > 0
 
     def line_up(self, held: Source | None) -> list[Step]:
@@ -139,38 +149,41 @@ class Succession:
 
     def _missed(
         self, held: Source | None, new: PlainFile, appeared: list[Found], folder: Folder, found: list[Found]
-    ) -> Iterator[Source]:
+    ) -> list[Source]:
         """The files that `appeared` since the last look, among all that were `found`, and hold something unread."""
         since = held.stat().st_mtime_ns - SLACK_NS if isinstance(held, PlainFile) else 0
         named = next((f for f in found if held and f.key == held.key), None)
-        wholes = [whole for whole in (held, new) if isinstance(whole, PlainFile)]
         keys = {new.key, held.key} if held else {new.key}
-        for f in oldest_first((f for f in appeared if f.key not in keys and f.mtime_ns >= since), named):
-            with ExitStack() as closing:
+        read, older = self._texts(held), self._folder.texts if self._folder else []
+        unread: dict[PlainFile, Unread] = {}
+        with ExitStack() as closing:
+            for f in oldest_first((f for f in appeared if f.key not in keys and f.mtime_ns >= since), named):
                 file = closing.enter_context(PlainFile(f.path))
                 if file.key != f.key:
                     raise FileNotFoundError  # renamed since the folder was listed
-                unread = self._unread(file, held)
-                if unread and not any(begins(whole, file) for whole in wholes):
-                    closing.pop_all()
-                    yield as_source(file, unread)
-                elif self._folder and is_packed(file):  # it is unpacked once
+                if rest := self._unread(file, read, older):
+                    unread[file] = rest
+                    continue
+                if self._folder and is_packed(file):  # it is unpacked once
                     self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
+                file.close()
+            files = _without_copies([new, *([held] if isinstance(held, PlainFile) else [])], unread)
+            closing.pop_all()
+        return [as_source(file, unread[file]) for file in files]
 
-    def _unread(self, file: PlainFile, held: Source | None) -> Unread | None:
-        """As `known.find_unread`, of all that was read, and of `held`.
+    def _texts(self, held: Source | None) -> list[Trace]:
+        """All that was read, and `held`."""
+        return [trace for _, trace in self._past] + ([held.trace] if held else [])
+
+    def _unread(self, file: PlainFile, read: list[Trace], older: list[Trace]) -> Unread | None:
+        """As `known.find_unread`, of the texts `read`. A packed file may also be one of the `older` ones.
 
         Beside the plain file of its name a packed one (gzip is at work) says nothing of its own.
         """
         plain = file.path.removesuffix(".gz")
         if plain != file.path and Path(plain).name != Path(self._real).name and Path(plain).exists():
             return None
-        traces = [trace for _, trace in self._past]
-        if held:
-            traces.append(held.trace)
-        if self._folder and is_packed(file):  # what lay here unread, is older than the log: now it was packed
-            traces += filter(None, self._folder.inodes.values())
-        return find_unread(file, traces)
+        return find_unread(file, [*read, *older] if is_packed(file) else read)
 
     def truncated_away(self, held: PlainFile) -> list[Source]:
         """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
@@ -181,8 +194,9 @@ class Succession:
         assert self._folder  # there is a held file, so the folder was looked at
         folder, found = Folder.look(self._folder.path, [Path(self._real).name])
         until = held.stat().st_mtime_ns
-        rests: list[Source] = []
-        others: list[Source] = []
+        unread: dict[PlainFile, Unread] = {}
+        goes_on: list[PlainFile] = []
+        read, older = self._texts(None), self._folder.texts  # the copies that are noted below are of what is sought
         for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
             last = self._folder.inodes.get(f.key[1])
             known = self._folder.knows(f)
@@ -191,17 +205,20 @@ class Succession:
                 file = closing.enter_context(PlainFile(f.path))
                 if is_packed(file) and known and last == now:
                     continue  # it is unpacked once
-                unread = find_unread(file, [held.trace], short=1)
-                goes_on = bool(unread and unread.begin)
-                if unread and not goes_on:
-                    unread = self._unread(file, None)
-                if unread is None:
+                rest = find_unread(file, [held.trace], short=1)
+                if rest and rest.begin:
+                    goes_on.append(file)
+                elif rest and not known:
+                    rest = self._unread(file, read, older)
+                else:
                     continue
-                if not goes_on and (known or begins(held, file)):
-                    continue
-                closing.pop_all()
-                (rests if goes_on else others).append(as_source(file, unread))
-        rests.sort(key=lambda rest: rest.left())  # one that is shorter was made earlier, or is still being made
+                if rest:
+                    unread[file] = rest
+                    closing.pop_all()
+        files = _without_copies([held], unread)
+        # Of several that go on, the longest: the others were made earlier, or are still being made.
+        rests = sorted((file for file in files if file in goes_on), key=lambda file: unread[file].length)
         for shorter in rests[:-1]:
             shorter.close()
-        return [*rests[-1:], *others]
+        files = [*rests[-1:], *(file for file in files if file not in goes_on)]
+        return [as_source(file, unread[file]) for file in files]

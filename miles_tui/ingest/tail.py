@@ -141,7 +141,7 @@ class Tail:
         if isinstance(first, GzipFile):
             first.begin = max(first.begin, self._start)
         elif self._start and first.left() >= self._start:
-            first.starts_at(first.trace_of(self._start))
+            first.starts_behind(self._start)
         self._start = 0
         return self._turn(out)
 
