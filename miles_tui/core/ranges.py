@@ -11,6 +11,9 @@ from miles_tui.core.signals import SIGNALS
 
 RANGE_FROM = 10  # rollouts that a run's own range is made from
 OWN = f"first {RANGE_FROM}"
+# A lone value further from all others than so many times their spread is a pause, not what is normal. The rare spikes
+# of a healthy gradient norm stay below: 3 times in the recorded runs.
+ALONE = 4.0
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,7 +34,10 @@ class Learning:
 
 
 class OwnRanges:
-    """The range in force for each signal: a profile's, or the smallest and largest of the run's own first values."""
+    """The range in force for each signal: a profile's, or the smallest and largest of the run's own first values.
+
+    One of these that lies alone is left out. The range is of single rollouts, as the manual's.
+    """
 
     def __init__(self, given: Mapping[str, Range]):
         self.known: dict[str, Range | Learning] = {}
@@ -59,4 +65,14 @@ class OwnRanges:
                 firsts = self._firsts[name]
                 firsts.append(value)
                 done = len(firsts) >= RANGE_FROM
-                known[name] = Range(min(firsts), max(firsts), OWN) if done else Learning(len(firsts), RANGE_FROM)
+                known[name] = Range(*_extremes(firsts), OWN) if done else Learning(len(firsts), RANGE_FROM)
+
+
+def _extremes(values: list[float]) -> tuple[float, float]:
+    """The smallest and the largest value, without the one that lies alone (see `ALONE`)."""
+    low, next_low, *_, next_high, high = sorted(values)
+    if high - next_high > ALONE * (next_high - low) > 0:
+        return low, next_high
+    if next_low - low > ALONE * (high - next_low) > 0:
+        return next_low, high
+    return low, high

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import judged, raised, run, the
@@ -48,6 +49,20 @@ def test_the_runs_own_range_is_of_its_first_rollouts() -> None:
     known = judged(rollouts).ranges["gap"]
     first = [r.values["gap"] for r in rollouts[:RANGE_FROM]]
     assert known == Range(min(first), max(first), "first 10")
+
+
+@pytest.mark.parametrize(("factor", "counts"), [(8.0, False), (-8.0, False), (1.3, True), (0.7, True)])
+def test_a_pause_among_the_first_rollouts_is_no_part_of_the_range(factor: float, counts: bool) -> None:
+    rollouts = run(12, 1, change=after(4, scaled("rollout time", factor), until=5))
+    times = [r.values["rollout time"] for r in rollouts[:RANGE_FROM]]
+    if not counts:
+        del times[4]
+    assert judged(rollouts).ranges["rollout time"] == Range(min(times), max(times), "first 10")
+
+
+def test_one_value_beside_equal_ones_is_in_the_range() -> None:
+    rollouts = run(12, 1, change=lambda n, values: values.update({"clip fraction": 0.01 if n == 4 else 0.0}))
+    assert judged(rollouts).ranges["clip fraction"] == Range(0.0, 0.01, "first 10")
 
 
 @settings(max_examples=25, deadline=None)
