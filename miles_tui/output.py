@@ -13,11 +13,11 @@ ERRORS = "miles-tui"  # the name of our way with what an encoding can't hold
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:
     """What an encoding can't hold becomes the ASCII form that the screen has for it."""
-    from miles_tui.core.glyphs import to_ascii
+    from miles_tui.core.glyphs import spelled, to_ascii
 
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return to_ascii(error.object[error.start : error.end]), error.end
+    return to_ascii(spelled(error.object[error.start : error.end])), error.end
 
 
 def prepare() -> None:

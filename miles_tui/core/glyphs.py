@@ -18,6 +18,11 @@ ASCII = str.maketrans(
 )  # fmt: skip
 
 
+def spelled(text: str) -> str:
+    """What no single cell stands for written out. The text may become longer: to be done before it is laid out."""
+    return text.replace("±", "+/-")
+
+
 def to_ascii(text: str) -> str:
     """The text with a stand-in of the same width for what is no ASCII."""
     return "".join(map(_to_ascii, text))

@@ -12,7 +12,8 @@ Braille: one cell a column. A dot at the left is the rollout (the mean of those 
 by side are the five-step mean, which so becomes a line; where both are at one height the line covers the dot. The
 first cell is a bar over the heights inside the range; what is outside is always beyond that bar, or `▲` `▼`, as is a
 column with a single rollout that is far off.
-Blocks, ASCII: after five columns comes one mark that is their mean, of another shape (a bar, a digit).
+Blocks, ASCII: after five columns comes one mark that is their mean, of another shape (a bar, a digit). What is outside
+the range keeps its height and its colour; `▲` `▼` stand where it begins and at the newest column.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def spark(columns: Sequence[Column], frame: Frame) -> list[Run]:
     offset = 1 if joint else 0
     if offset and frame.edges:
         row[0] = ("spark.range", _bar(frame))
-    attempt = columns[0].attempt if columns else 0
+    attempt, side = columns[0].attempt if columns else 0, 0
     for column in columns:
         slot = column.at - frame.start
         cell = slot + offset if joint else slot + slot // GROUP
@@ -188,7 +189,9 @@ def spark(columns: Sequence[Column], frame: Frame) -> list[Run]:
             continue
         if cell >= frame.width:
             break
-        row[cell] = _cell(column, frame)
+        now = 0 if column.mark else _outside(column.value, frame.edges)
+        marked = now != side or column is columns[-1]
+        row[cell], side = _cell(column, frame, marked=marked), now
         if parted and cell > offset:
             row[cell - 1] = ("spark.break", frame.glyphs.parting)
         if not joint and column.line is not None and slot % GROUP == GROUP - 1 and cell + 1 < frame.width:
@@ -197,7 +200,8 @@ def spark(columns: Sequence[Column], frame: Frame) -> list[Run]:
     return _runs(row)
 
 
-def _cell(column: Column, frame: Frame) -> Run:
+def _cell(column: Column, frame: Frame, *, marked: bool = True) -> Run:
+    """One column. `marked`: may a sign stand for its height, where only that says that it is outside the range?"""
     glyphs = frame.glyphs
     if column.mark == "bad":
         return "spark.bad", glyphs.bad
@@ -212,7 +216,7 @@ def _cell(column: Column, frame: Frame) -> Run:
         return "spark.out" if _outside(column.low, frame.edges) else "spark.step", glyphs.below
     level, side = _height(column.value, frame)
     out = bool(_outside(column.value, frame.edges))
-    if side:
+    if side and (marked or glyphs.joint):
         return "spark.out", glyphs.above if side > 0 else glyphs.below
     if not glyphs.joint:
         return "spark.out" if out else "spark.step", glyphs.steps[level]

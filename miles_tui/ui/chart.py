@@ -86,7 +86,7 @@ def draw_chart(
     would press the signal flat are drawn as far as they are in sight. Too small a size gives one plain sentence.
     """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
-        return _sentence(width, height, "too small for a chart")
+        return _sentence(width, height, "too small for a chart", "too small")
     if not points:
         return _sentence(width, height, "no values yet")
     first, last = span or rollout_range(min(p.rollout for p in points), max(p.rollout for p in points))
@@ -194,10 +194,12 @@ def _below(chart: Chart, plain: bool) -> tuple[list[str], str]:
     return rule, "".join(under)
 
 
-def _sentence(width: int, height: int, text: str) -> Chart:
-    rows = ((text if i == height // 2 else "")[:width].center(width) for i in range(height))
+def _sentence(width: int, height: int, *texts: str) -> Chart:
+    """The first of these that fits, nothing where none does."""
+    text = next((text for text in texts if len(text) <= width), "")
+    rows = ((text if i == height // 2 else "").center(width) for i in range(height))
     lines: list[list[Run]] = [[("dim", row)] for row in rows]
-    return Chart(width, height, lines, note=text)
+    return Chart(width, height, lines, note=texts[0])
 
 
 def _runs(cells: Iterable[Run]) -> list[Run]:

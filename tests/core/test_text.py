@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from miles_tui.core.glyphs import spelled, to_ascii
 from miles_tui.core.numbers import fit, number, signed
 from miles_tui.core.text import ago, cells, civil, clock, cut, duration, fit_path, fit_text, pad, wrap
 
@@ -141,3 +142,7 @@ def test_an_age_changes_once_a_minute_at_most() -> None:
 )
 def test_half_a_number_is_never_shown(text: str, width: int, shown: str) -> None:
     assert fit_text(text, width) == shown
+
+
+def test_a_sign_without_a_stand_in_of_one_cell_is_spelled() -> None:
+    assert to_ascii(spelled("0.0150 ± 0.000297")) == "0.0150 +/- 0.000297"

@@ -91,6 +91,22 @@ def test_without_braille_the_mean_has_a_mark_of_another_shape(glyphs: Glyphs) ->
     assert all(char in glyphs.steps for i, (_, char) in enumerate(row) if i % 6 != 5)
 
 
+@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII], ids=lambda g: g.name)
+def test_without_braille_a_new_level_keeps_its_line(glyphs: Glyphs) -> None:
+    values = [1.0, 1.1] * 5 + [3.0, 3.4, 3.8, 4.2, 4.6, 5.0]
+    columns, axis = placed(series(values), 24, glyphs)
+    frame = Frame()
+    frame.follow(columns, axis, 24, glyphs, 1.0, 1.1)
+    row = [(style, char) for style, text in spark(columns, frame) for char in text]
+    singles = [cell for i, cell in enumerate(row) if i % 6 != 5][: len(values)]
+    outside = singles[10:]
+    assert all(style == "spark.out" for style, _ in outside)
+    assert [char == glyphs.above for _, char in outside] == [True, False, False, False, False, True]
+    heights = [glyphs.steps.index(char) for _, char in outside[1:-1]]
+    assert heights == sorted(heights)
+    assert heights[-1] > heights[0] or glyphs is ASCII
+
+
 @ALL
 def test_the_mean_shows_a_trend(glyphs: Glyphs) -> None:
     row = draw(series([0.1 * n for n in range(40)]), 49 if glyphs is not BRAILLE else 41, glyphs)

@@ -95,6 +95,25 @@ def test_a_log_scale_takes_what_it_can_and_says_the_rest() -> None:
     assert "log" in flat.note
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "bounds", "some"),
+    [
+        (0.55, 0.87, (0.55, 0.875), (0.6, 0.7, 0.8)),
+        (0.0007, 0.0029, (0.0007, 0.003), (0.001, 0.0015, 0.002)),
+        (3.0, 90.0, (3.0, 100.0), (5, 10, 20, 50)),
+    ],
+)
+def test_a_log_scale_fits_what_is_within_a_decade_or_two(
+    low: float, high: float, bounds: tuple[float, float], some: tuple[float, ...]
+) -> None:
+    s = series([low * (high / low) ** (n / 40) for n in range(41)])
+    chart = draw_chart(100, 31, s.points(), s.means(), log=True)
+    assert chart.bounds == pytest.approx(bounds)
+    numbers = [float(row.split("┤")[0]) for row in rows(chart) if "┤" in row]
+    assert len(numbers) >= 4
+    assert set(some) <= set(numbers)
+
+
 def test_zoom_shows_only_its_part() -> None:
     s = gap_jump()
     chart = draw_chart(80, 20, s.points(), s.means(), span=(10, 20))

@@ -248,6 +248,15 @@ async def test_keys_in_one_burst_go_where_they_are_meant(dashboard: Dashboard) -
         assert screen.app.session.chosen.filter == "response"
 
 
+async def test_a_slash_within_a_filter_stays_in_its_place(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        await screen.press("m")
+        for char in "/perf/roll":
+            screen.app.post_message(Key("slash" if char == "/" else char, char))
+        await screen.wait(lambda _: len(screen.app.session.chosen.filter) >= len("perf/roll"))
+        assert screen.app.session.chosen.filter == "perf/roll"
+
+
 async def test_a_filter_is_kept_by_enter_and_cleared_by_escape(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         await screen.press("m", "slash", "k", "l", "enter", "escape")

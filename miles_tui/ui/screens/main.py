@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
+from textual.widget import Widget
 
 from miles_tui.core.columns import Axis, Span
 from miles_tui.core.glossary import meaning_of
@@ -63,6 +64,7 @@ class MainScreen(MainActions):
         self._alerts: list[AlertView] = []
         self._behind = False  # a long log is being read: the views are older than the run
         self._taken = 0.0
+        self._held: Widget | None = None  # had the keys before the screen was too small for it
 
     # -- building ------------------------------------------------------------------------------
 
@@ -72,7 +74,7 @@ class MainScreen(MainActions):
         yield SignalTable(self._sparks.draw, window=self.session.run.window, id="signals")
         yield Lines(id="detail")
         yield Lines(id="gap-2")
-        yield AlertPane(id="alerts")
+        yield AlertPane(plain=self.app_.glyphs == "ascii", id="alerts")
         yield Lines(id="keys")
 
     def on_mount(self) -> None:
@@ -111,11 +113,15 @@ class MainScreen(MainActions):
                    "gap-2": int(p.gaps > 1), "keys": p.footer}  # fmt: skip
         if p.too_small:
             heights = dict.fromkeys(heights, 0) | {"head": p.height}
+            self._held = self.focused or self._held
         for name, height in heights.items():
             widget = self.query_one(f"#{name}")
             widget.styles.height = height
             widget.display = height > 0
         self.pane.display = not p.too_small
+        if self._held is not None and not p.too_small:
+            self.set_focus(self._held)  # Textual takes the keys from what is hidden and gives them to nobody
+            self._held = None
 
     def _names(self) -> list[str]:
         return row_names(self.session.run, self.session.chosen, self.app_.setup)

@@ -175,13 +175,14 @@ class MetricsScreen(SubScreen):
     def on_listing_picked(self) -> None:
         self.action_open()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While one types, `/` is a character as others are and waits for its turn among them."""
+        del parameters
+        return action != "filter" or self.focused is not self.query_one("#field", Field)
+
     def action_filter(self) -> None:
-        """Type into the filter; there it is a character as others are."""
-        field = self.query_one("#field", Field)
-        if self.focused is field:
-            field.type("/")
-            return
-        self.set_focus(field)
+        """Type into the filter."""
+        self.set_focus(self.query_one("#field", Field))
         self._show_field()
         self._frame()
 

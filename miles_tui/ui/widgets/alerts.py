@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
+from miles_tui.core.glyphs import spelled
 from miles_tui.ui.notes import notes, unfinished
 from miles_tui.ui.spans import Spans, between, width_of
 from miles_tui.ui.views import AlertView
@@ -26,8 +28,9 @@ class AlertPane(Lines, can_focus=True):
         Binding("pagedown", "scroll_by(1)", "Page down", id="alert.page-down", show=False, tooltip="Scroll them down"),
     ]
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, plain: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._plain = plain  # is the terminal's text ASCII?
         self._alerts: list[AlertView] = []
         self._calm: list[Spans] = []
         self._today: float | None = None
@@ -43,6 +46,8 @@ class AlertPane(Lines, can_focus=True):
 
     def put(self, alerts: Sequence[AlertView], calm: list[Spans], today: float | None, margin: int) -> None:
         """Show these alerts, and `calm` behind them where there is room."""
+        if self._plain:
+            alerts = [replace(alert, evidence=spelled(alert.evidence)) for alert in alerts]
         before = self.current.source if self.current is not None and self._at else None
         self._alerts, self._calm, self._today, self._margin = list(alerts), calm, today, margin
         # Who had moved to an alert stays on it; who had not, sees what is most serious now.
