@@ -368,6 +368,28 @@ async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_st
         assert "stalled" in screen.line("old.log")
 
 
+async def test_of_more_live_logs_than_can_be_followed_one_is_read_anew_with_each_look(
+    blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.ui.following.MOST_ALIVE", 1)
+    paths = [tmp_path / f"{name}.log" for name in ("one", "two", "three")]
+    for path in paths:
+        path.write_bytes(b"".join(blocks[:18]))
+    app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
+    async with app.run_test(size=(100, 24)) as pilot:
+        screen = Driven(app, pilot, {})
+        await until(screen, lambda: app.all_read and not app._looking)
+        for path in paths:
+            grow(path, b"".join(blocks[18:21]))
+        await until(screen, lambda: " 20/48 " in screen.line("one.log"))
+        for _ in range(2):
+            app.look_beyond()
+            await until(screen, lambda: not app._looking)
+        assert len(app.sessions) == 1
+        assert all(" 20/48 " in screen.line(path.name) for path in paths)
+
+
 async def until(screen: Driven, holds: Callable[[], bool], seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
