@@ -53,7 +53,7 @@ def _unread_of_packed(file: PlainFile, traces: list[Trace], short: int) -> Unrea
     """As `find_unread`. Only a text that begins like one that was read is unpacked, at 300 MB/s."""
     opening = next(text_of(file), b"")[:OPENING]
     likely = [trace for trace in traces if _begin_alike(trace, opening)]
-    if not opening or any(trace.size & 0xFFFFFFFF == _packed_length(file) for trace in likely):
+    if not opening or any(trace.opening and trace.size & 0xFFFFFFFF == _packed_length(file) for trace in likely):
         return None
     if not likely:
         return Unread()

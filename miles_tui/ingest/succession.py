@@ -56,15 +56,23 @@ class Succession:
         return (found.st_dev, found.st_ino), found.st_size
 
     def remember(self, file: Source) -> None:
-        """What was read of `file` is not to be read again, wherever it turns up."""
-        read = file.trace
-        if not read.size:
-            return
-        for place, (key, known) in enumerate(self._past):
-            if key == file.key and known.opening and read.opening.startswith(known.opening):
-                self._past[place] = (key, read)  # the same text, longer by its late lines
-                return
-        self._past.append((file.key, read))
+        """What was read of `file` is not to be read again, wherever it turns up. It is the last text that was read."""
+        if file.trace.size:
+            self._forget(file)
+            self._past.append((file.key, file.trace))
+
+    def remember_late(self, file: Source) -> None:
+        """The same of a text to which lines were added after the next one was begun."""
+        self._forget(file)
+        if len(self._past) == PAST:
+            self._past.popleft()
+        self._past.appendleft((file.key, file.trace))
+
+    def _forget(self, file: Source) -> None:
+        """What is known of the beginning of the text that was read of `file`."""
+        for key, known in tuple(self._past):
+            if key == file.key and known.opening and file.trace.opening.startswith(known.opening):
+                self._past.remove((key, known))
 
     def skip_known(self, file: Source) -> bool:
         """Set a text that is begun behind the end of the last one read, where that is in it; returns whether it is.

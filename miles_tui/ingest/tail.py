@@ -208,7 +208,7 @@ class Tail:
                 if more:
                     late.until = now + LATE_SECONDS
                 if more and late.whole:
-                    self._succession.remember(late.file)
+                    self._succession.remember_late(late.file)
             if now >= late.until or again:
                 self._late.remove(late)
                 late.close()
