@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import signal
 import sys
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miles_tui import __version__
-from miles_tui.errors import MilesTuiError
+from miles_tui.errors import MilesTuiError, UsageError
 from miles_tui.options import (
     add_past,
     add_profile,
@@ -70,6 +71,8 @@ def dashboard(argv: Sequence[str]) -> int:
     add_watch(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = p.parse_args(argv)
+    if "-" in a.logs and os.isatty(0):  # the keys would be taken for the log
+        raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
     if not sys.stdout.isatty():
         return check([*a.logs, *passed_on(a)])
     from miles_tui.ingest.logs import find_logs, newest_log

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import time
 import traceback
@@ -22,7 +23,7 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.remember import keep
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
@@ -39,7 +40,7 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
-from miles_tui.ui.terminal import glyphs_for, is_dark, own_terminal
+from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, is_gone, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.wearing import MIRROR_SECONDS, look_again
 from miles_tui.ui.widgets.lines import Lines
@@ -78,6 +79,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
         self.mouse = setup.mouse
         self.selected = setup.signal  # the signal that was selected last
+        self._owes_paint = False
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self.references = References()
 
@@ -170,12 +172,29 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Write only what differs from what the terminal shows; nothing where nothing does."""
         written = self._running and not self._closed and not self.is_headless and not self._batch_count
-        if written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
+        if written and is_behind(self._driver):
+            self._paint_later()
+        elif written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
             system = None if self.no_color else self.console._color_system
             text = self._paper.update(renderable, system)
             super()._display(screen, cast("RenderableType", Bytes(text)) if text else None)
         else:
             super()._display(screen, renderable)
+
+    def _paint_later(self) -> None:
+        """The terminal takes nothing: a write would wait for it, and the log with it. Paint once it does."""
+        if not self._owes_paint:
+            self._owes_paint = True
+            self.set_timer(CATCH_UP_SECONDS, self._paint_now)
+
+    def _paint_now(self) -> None:
+        self._owes_paint = False
+        if is_gone(self._driver):
+            self.exit(return_code=128 + signal.SIGHUP)
+        elif is_behind(self._driver):
+            self._paint_later()
+        else:
+            self.screen.refresh()
 
     def _failed(self, text: str) -> None:
         """The person's command did; called from its thread."""
@@ -283,7 +302,8 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
     if isinstance(app.crash, MilesTuiError):
         raise app.crash
     if app.crash is not None:
-        traceback.print_exception(app.crash)
+        for line in "".join(traceback.format_exception(app.crash)).splitlines():
+            print(harmless(line), file=sys.stderr)  # the exception's words may be the log's
     return app.return_code or 0
 
 
@@ -316,4 +336,4 @@ def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") 
 def _names(logs: Sequence[Log]) -> list[str]:
     names = [log.path.name for log in logs] if len(logs) == 1 else names_of([str(log.path) for log in logs])
     paths = [str(log.path) for log in logs]
-    return ["standard input" if path == "-" else mask(plain(name)) for path, name in zip(paths, names, strict=True)]
+    return ["standard input" if path == "-" else harmless_name(name) for path, name in zip(paths, names, strict=True)]

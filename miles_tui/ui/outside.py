@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import threading
 
 from miles_tui.ui.clipboard import PASTES, give_to_tmux, is_tmux
@@ -12,9 +11,8 @@ from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import switch_mouse
+from miles_tui.ui.terminal import end_on_signals, give_back, is_behind, switch_mouse
 
-HANG_UP_SECONDS = 2.0  # a terminal that went away can block the last write for ever
 NOTE_SECONDS = 30.0  # how long a message in a box stays, where there is room for one
 BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
 
@@ -35,8 +33,11 @@ class Outside(SeveralRuns):
         self._catch_signals()
 
     def to_terminal(self, text: str) -> None:
-        """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint."""
-        if self._driver is not None and not self.is_headless and text:
+        """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint.
+
+        A terminal that takes nothing misses them.
+        """
+        if self._driver is not None and not self.is_headless and text and not is_behind(self._driver):
             self._driver.write(text)
 
     def action_redraw(self) -> None:
@@ -101,16 +102,9 @@ class Outside(SeveralRuns):
         """End on signals as on `q`: the terminal is left as it was found."""
         if threading.current_thread() is not threading.main_thread() or self.is_headless:
             return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            loop.add_signal_handler(number, self._end, number)
+        end_on_signals(lambda number: self.exit(return_code=128 + number), self._give_up)
 
-    def _end(self, number: signal.Signals) -> None:
-        watchdog = threading.Timer(HANG_UP_SECONDS, self._end_now, (128 + number,))
-        watchdog.daemon = True
-        watchdog.start()
-        self.exit(return_code=128 + number)
-
-    def _end_now(self, status: int) -> None:
+    def _give_up(self, number: int) -> None:
+        give_back(self._driver)
         self.noticing.leave()
-        os._exit(status)
+        os._exit(128 + number)

@@ -5,12 +5,22 @@ The terminal is not asked anything for this: no reply can end up in the input.
 
 from __future__ import annotations
 
+import _thread
+import asyncio
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from miles_tui.errors import UsageError
 
+HANG_UP_SECONDS = 2.0  # a terminal that takes nothing any more can block the last write for ever
+MOST_WAITING = 8  # writes that wait for the terminal, three a paint, before paints are left out; Textual blocks at 30
+# What leaves the screen, the mouse, pasting and the keyboard as they were.
+_LEAVE = b"\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?2004l\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l\x1b[0m"
 # Terminals whose fonts have block elements at best; braille there is a row of empty boxes.
 POOR = ("linux", "dumb", "vt100", "vt102", "vt220", "ansi", "cons25", "unknown")
 
@@ -65,6 +75,11 @@ def own_terminal() -> Iterator[int]:
             _replace(0, os.O_RDONLY)
         if not os.isatty(2):
             _replace(2, os.O_WRONLY)
+        # Where Python found one closed it has no stream for it, and Textual's thread would die of that.
+        if sys.__stdin__ is None:
+            vars(sys)["__stdin__"] = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        if sys.__stderr__ is None:
+            vars(sys)["__stderr__"] = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         yield saved[0]
     finally:
         for fd, before in saved.items():
@@ -79,3 +94,53 @@ def _replace(fd: int, mode: int) -> None:
         raise UsageError("the dashboard needs a terminal: use miles-tui check") from None
     os.dup2(terminal, fd)
     os.close(terminal)
+
+
+def is_behind(driver: object) -> bool:
+    """Whether the terminal does not take what is written: a frozen SSH line, a pane in copy mode, a writer that died.
+
+    Textual has no public way to ask; False for other drivers.
+    """
+    writer = getattr(driver, "_writer_thread", None)
+    return writer is not None and (writer._queue.qsize() > MOST_WAITING or not writer.is_alive())
+
+
+def is_gone(driver: object) -> bool:
+    """Whether nothing can ever be written again: the terminal was closed and no signal said so (`nohup`)."""
+    writer = getattr(driver, "_writer_thread", None)
+    return writer is not None and not writer.is_alive()
+
+
+def end_on_signals(end: Callable[[int], None], give_up: Callable[[int], None]) -> None:
+    """On SIGTERM, SIGHUP and SIGINT call `end` in the event loop, and `give_up` in a thread if that took too long.
+
+    Not by the loop's own handlers: they run only where the loop does, and not while it waits for a terminal that
+    takes nothing. Python's run while a lock is waited for, too. The thread is started without `threading`, of whose
+    locks the interrupted code may hold one.
+    """
+    loop = asyncio.get_running_loop()
+    told: set[int] = set()
+
+    def watch(number: int) -> None:
+        time.sleep(HANG_UP_SECONDS)
+        give_up(number)
+
+    def handle(number: int, _: object) -> None:
+        if not told:
+            _thread.start_new_thread(watch, (number,))
+        told.add(number)
+        with suppress(RuntimeError):  # the loop is closed: we are ending
+            loop.call_soon_threadsafe(end, number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, handle)
+
+
+def give_back(driver: object) -> None:
+    """Leave the terminal as it was found as far as that goes without waiting for it. For a thread that ends us."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # in the background it would stop us
+    with suppress(OSError, termios.error):
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        if (before := getattr(driver, "attrs_before", None)) is not None:
+            termios.tcsetattr(terminal, termios.TCSANOW, before)
+        os.write(terminal, _LEAVE)

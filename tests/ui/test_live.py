@@ -168,17 +168,23 @@ def test_a_closed_terminal_leaves_no_process_behind() -> None:
     terminal.process.closed, terminal.process.fd = True, -1
 
 
+TOKEN = "hf_" + "a1B2c3D4e5F6g7H8" * 2
+
+
 def test_a_crash_of_ours_is_a_traceback_on_the_restored_screen() -> None:
     code = (
         "import sys\nfrom miles_tui.ui import session\nfrom miles_tui.cli import main\n"
-        "def take(self, batch, now): hidden_local = 'not for the eyes'; raise RuntimeError('boom')\n"
+        "def take(self, batch, now): hidden_local = 'not for the eyes'; raise RuntimeError('boom \\x1b]0;gone\\x07"
+        + TOKEN
+        + "')\n"
         "session.Session.take = take\n"
         f"sys.exit(main([{str(SAMPLE)!r}]))"
     )
     with Terminal([sys.executable, "-c", code], 120, 36) as terminal:
         assert terminal.wait_end() == 1
         after = terminal.raw.decode().rpartition("\x1b[?1049l")[2]
-    assert "RuntimeError: boom" in after
+    assert "RuntimeError: boom hf_***" in after
+    assert "gone" not in after
     assert "Traceback" in after
     assert "not for the eyes" not in after
 
