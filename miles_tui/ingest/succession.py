@@ -223,7 +223,11 @@ class Succession:
                 if rest:
                     unread[file] = rest
                     closing.pop_all()
-        files = _without_copies([held], unread)
+        with ExitStack() as closing:
+            wholes = [held]
+            with suppress(OSError):  # the path may lead to another file by now
+                wholes.append(closing.enter_context(PlainFile(self.path)))
+            files = _without_copies(wholes, unread)
         # Of several that go on, the longest: the others were made earlier, or are still being made.
         rests = sorted((file for file in files if file in goes_on), key=lambda file: unread[file].length)
         for shorter in rests[:-1]:
