@@ -72,6 +72,11 @@ def _bare(codes: Codes) -> Codes:
     return codes if _INKED & set(codes[0].split(";")) else _interned(("", "", codes[2]))
 
 
+@lru_cache(maxsize=4096)
+def _has_other(text: str) -> bool:
+    return not text.isascii() and _OTHER.search(text) is not None
+
+
 def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_only: bool = False) -> list[Cell]:
     """The cells of a line. With `ascii_only` every other character becomes a stand-in of the same width."""
     cells: list[Cell] = []
@@ -81,7 +86,7 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
         codes = codes_of(style, system)
         if ascii_only and not text.isascii():
             text = to_ascii(text)
-        if not _OTHER.search(text):  # as long as wide is not enough: a mark without a cell and a wide character
+        if not _has_other(text):  # as long as wide is not enough: a mark without a cell and a wide character
             bare = _bare(codes) if " " in text else codes
             cells.extend([(char, codes if char != " " else bare) for char in text])
             continue
@@ -132,7 +137,7 @@ class Paper:
     def _put(self, pen: _Pen, x: int, y: int, strip: Strip, system: ColorSystem | None, whole: set[int]) -> None:
         """Bring a strip up to date, or where its row has other characters than ours put the row into `whole`."""
         cells = cells_of(strip, system, ascii_only=self.ascii_only)
-        if y not in self._other and (self.ascii_only or not any(_OTHER.search(text) for text, _, _ in strip)):
+        if y not in self._other and (self.ascii_only or not any(_has_other(text) for text, _, _ in strip)):
             self._lay(pen, x, y, cells)
             return
         row = self._rows[y]
