@@ -64,11 +64,12 @@ class Means:
             return metrics
         again = update in updates
         full = self._values + len(metrics) > MOST_VALUES or (not again and len(updates) >= MOST_UPDATES)
-        if alike is not None:
-            if alike is layout and not again:
-                return self._next(update, metrics, full)
-            if again and updates[update] == metrics:
+        if alike is layout:
+            if not again:
+                return self._next(alike, update, metrics, full)
+            if updates[update] == metrics:
                 return self._means(alike)
+        if alike is not None:
             self._alike, self._values = None, 0
             for number, values in updates.items():
                 self._put(number, values)
@@ -80,9 +81,8 @@ class Means:
         return {name: mean.total / len(mean.values) if (mean := known.get(name)) else value
                 for name, value in metrics.items()}  # fmt: skip
 
-    def _next(self, update: int, metrics: dict[str, float], full: bool) -> dict[str, float]:
+    def _next(self, alike: Layout, update: int, metrics: dict[str, float], full: bool) -> dict[str, float]:
         """One more update that is alike."""
-        assert self._alike is not None
         if not full:
             if not self._totals:
                 (first,) = self._by_update.values()
@@ -90,7 +90,7 @@ class Means:
             self._totals = list(map(add, self._totals, metrics.values()))
             self._by_update[update] = metrics
             self._values += len(metrics)
-        return self._means(self._alike)
+        return self._means(alike)
 
     def _means(self, alike: Layout) -> dict[str, float]:
         count = len(self._by_update)

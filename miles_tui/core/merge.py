@@ -120,7 +120,8 @@ class Merger:
             layout = self.layouts.of(record.kind, metrics)
         elif record.kind == "step":
             metrics = self._update_values(entry, record.number, layout, metrics)
-        _add(rollout.metrics, metrics)
+        known = rollout.metrics
+        known.update(metrics if len(known) + len(metrics) <= MOST_NAMES else _as_many_as_fit(known, metrics))
         signals = {} if critic else self._signals(entry, layout, metrics)
         rollout.planned_updates = self.planned
         if record.time is not None:
@@ -268,10 +269,8 @@ class Merger:
             self._finish(self._open.pop(oldest), ready)
 
 
-def _add(known: dict[str, float], metrics: dict[str, float]) -> None:
-    """Set these metrics; of those that are not known yet only as many as `MOST_NAMES` leave room for."""
-    if len(known) + len(metrics) > MOST_NAMES:
-        fresh = [name for name in metrics if name not in known]
-        left_out = set(fresh[max(MOST_NAMES - len(known), 0) :])
-        metrics = {name: value for name, value in metrics.items() if name not in left_out}
-    known.update(metrics)
+def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:
+    """The metrics that are known, and of the others as many as `MOST_NAMES` leave room for."""
+    fresh = [name for name in metrics if name not in known]
+    left_out = set(fresh[max(MOST_NAMES - len(known), 0) :])
+    return {name: value for name, value in metrics.items() if name not in left_out}

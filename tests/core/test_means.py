@@ -12,7 +12,7 @@ from miles_tui.core import means as module
 from miles_tui.core.layout import Layouts
 from miles_tui.core.means import Means
 
-NAMES = st.sampled_from([("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), ("b", "a"), ("c",), ("d", "e")])
+NAMES = st.sampled_from([("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), ("c", "b", "a"), ("c",), ("d", "e")])
 VALUES = st.sampled_from([0.1, 0.25, -3.7, 1e-9, 1e300, math.nan, math.inf, -math.inf])
 UPDATES = st.lists(st.tuples(st.integers(0, 6), NAMES, st.lists(VALUES, min_size=3, max_size=3)), max_size=24)
 
@@ -63,3 +63,9 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(9):
         means.take(n, layouts.of("step", wide), wide)
     assert len(means) == 1, "more values than are kept"
+
+
+def test_the_same_values_in_another_order_come_back_in_theirs() -> None:
+    means, layouts = Means(), Layouts()
+    for metrics in ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}):
+        assert list(means.take(0, layouts.of("step", metrics), metrics).items()) == list(metrics.items())
