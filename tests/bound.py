@@ -127,6 +127,9 @@ MAIN = {
     "view.metrics": Case("", opens("MetricsScreen")),
     "view.time": Case("", opens("StepTimeScreen")),
     "row.mark": Case("", says("reward marked")),
+    "row.unmark": Case(
+        "v", lambda s: s.app.session.chosen.marked == [] and "reward ◆" in s.before and "◆" not in s.after
+    ),
     "row.unpin": Case("m down p escape G", says("is no row any more")),
     "view.pause": Case("", says("view paused")),
     "alert.lines": Case("", opens("PlaceScreen")),

@@ -1,7 +1,7 @@
 """The x-axis of a sparkline: how many rollouts a column stands for, and what is in each column.
 
 One rule: the whole run is in sight, with as few rollouts a column as that takes (`PERS`). Where twenty are not
-enough (a terminal of 120 cells has room for 34 columns, 680 rollouts) the newest are shown, twenty a column.
+enough (a terminal of 120 cells has room for 29 columns, 580 rollouts) the newest are shown, twenty a column.
 
 A column begins at a multiple of its size, so that history stands still: a rollout changes the newest column alone,
 and all of them only when the run outgrows the width. The rows of a screen have one axis and are in line.

@@ -45,6 +45,7 @@ MAIN_KEYS: list[BindingType] = [
             tooltip="Where a step's time goes: waiting, scoring, training and the rest"),
     Binding("v", "mark", "Mark", id="row.mark", show=False,
             tooltip="Mark the selected row: the marked ones share a chart"),
+    Binding("V", "unmark", "No marks", id="row.unmark", show=False, tooltip="Forget all marks: Enter draws one alone"),
     Binding("p", "unpin", "Unpin", id="row.unpin", show=False, tooltip="Take the selected pinned row away again"),
     Binding("space", "pause", "Pause", id="view.pause", tooltip="Freeze the view; the log is read on"),
     Binding("l", "lines", "Log lines", id="alert.lines", show=False,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from miles_tui.core.signals import SIGNALS
 
 LEAST_WIDTH, LEAST_HEIGHT = 38, 10
+WIDE = 110  # cells from which on a row has room for all
 NAME = max(len(s.name) for s in SIGNALS)
 
 
@@ -65,7 +66,7 @@ def columns(width: int, longest: int = NAME) -> Columns:
 
     The names of metrics are longer than those of signals: they get more room where a sparkline can spare it.
     """
-    if width >= 110:
+    if width >= WIDE:
         given = Columns(name=max(NAME, min(longest, 28)), number=8, change=9, range=24, margin=2, gap=2)
     elif width >= 79:
         given = Columns(name=max(NAME, min(longest, 20)), number=8, change=8, range=16, margin=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from miles_tui.core.glossary import Meaning
@@ -15,6 +16,8 @@ from miles_tui.ui.views import NOT_JUDGED, RowView, harmless
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 
+MARKED = "◆"  # this row shares a chart with others
+MOST_DECIMALS = 6
 ARROWS = {-1: "↓", 0: " ", 1: "↑"}
 NONE = "–"
 STARRED = f"*{OWN}"  # whose the ranges are where a profile has some: a star marks the run's own
@@ -36,28 +39,57 @@ def title_row(columns: Columns, owner: str, window: int, scale: str = "") -> Spa
     return [("dim", text)]
 
 
-def signal_row(view: RowView, columns: Columns, spark: Sparkline, *, owner: str = "", selected: bool = False) -> Spans:
-    """The row of a signal. `owner` as in `title_row`."""
+def signal_row(
+    view: RowView,
+    columns: Columns,
+    spark: Sparkline,
+    *,
+    owner: str = "",
+    selected: bool = False,
+    marked: bool = False,
+) -> Spans:
+    """The row of a signal. `owner` as in `title_row`; `marked`: it shares a chart with others."""
     c, gap = columns, " " * columns.gap
     light = view.light
-    name = "bright" if selected else "text"
-    out: Spans = [
-        ("text", " " * c.margin),
-        (light.style, light.letter),
-        ("text", gap),
-        (name, pad(middle(harmless(view.name), c.name), c.name)),
-    ]
-    out += [("text", gap), (_value_style(view), figure(view.last, c.number, view.digits))]
+    out: Spans = [("text", " " * c.margin), (light.style, light.letter), ("text", gap)]
+    out += _label(view, c, "bright" if selected else "text", marked=marked)
+    out += [(_value_style(view), figure(view.last, c.number, view.digits))]
     out += [("text", gap), ("text", figure(view.mean, c.number, view.digits))]
     if c.change:
-        change = NONE.rjust(c.change) if view.change is None else signed(view.change, 2, c.change)
-        out += [("text", gap), ("dim", change)]
+        out += [("text", gap), ("dim", change_text(view, c.change))]
     out += [("text", gap), ("accent", ARROWS[view.trend])]
     if c.spark:
         out += [("text", gap), *spark(view, c.spark)]
     if c.range:
         out += [("text", gap), ("dim", pad(range_text(view, c.range, owner), c.range))]
     return out
+
+
+def label_cells(name: str, unit: str) -> int:
+    """The cells of a name with its unit."""
+    return cells(harmless(name)) + (2 + cells(unit) if unit else 0)
+
+
+def _label(view: RowView, c: Columns, style: str, *, marked: bool) -> Spans:
+    """The name, its unit and the sign of a marked row as far as there is room, and the gap behind them."""
+    name = middle(harmless(view.name), c.name)
+    unit = f", {view.unit}" if view.unit and label_cells(view.name, view.unit) <= c.name else ""
+    used = cells(name) + cells(unit)
+    sign = (" " + MARKED)[-min(2, c.name + c.gap - used) :] if marked else ""
+    return [(style, name), ("dim", unit), ("accent", sign), ("text", " " * (c.name + c.gap - used - len(sign)))]
+
+
+def change_text(view: RowView, width: int) -> str:
+    """The change in exactly `width` cells: two digits, in the form of the mean beside it and no finer than that."""
+    if view.change is None or view.mean is None:
+        return NONE.rjust(width)
+    mean = number(view.mean, view.digits)
+    if not math.isfinite(view.change) or "e" in mean or abs(view.change) >= 100:
+        return signed(view.change, 2, width)
+    decimals = len(mean.partition(".")[2]) if view.mean else MOST_DECIMALS
+    own = 1 - math.floor(math.log10(abs(view.change))) if view.change else 0
+    text = f"{view.change:+.{max(0, min(decimals, own, width - 3))}f}"
+    return (text if any(char in "123456789" for char in text) else "0").rjust(width)
 
 
 def figure(value: float | None, width: int, digits: int) -> str:

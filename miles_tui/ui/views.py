@@ -186,7 +186,7 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
     meaning = None if signal else meaning_of(name)
     return RowView(
         name=name,
-        unit=signal.unit if signal else meaning.unit if meaning else "",
+        unit=unit_of(name),
         digits=signal.digits if signal else 3,
         last=last.value if last is not None else None,
         mean=mean,
@@ -202,6 +202,12 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         light=light_of(run, name) if signal else NOT_JUDGED,
         note=TELLS_NOTHING if not signal and tells_nothing(series, meaning) else "",
     )
+
+
+def unit_of(name: str) -> str:
+    """The unit of a signal or metric, empty where it has none."""
+    named = BY_NAME.get(name) or meaning_of(name)
+    return named.unit if named else ""
 
 
 def series_of(run: RunState, name: str) -> Series:

@@ -66,7 +66,7 @@ def test_columns_are_in_line(width: int) -> None:
 
 def test_a_row_in_full() -> None:
     row = text_of(signal_row(GAP, columns(80), no_spark, owner="first 10"))
-    assert row == " ▲ gap                0.0387   0.0387 -0.00040 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
+    assert row == " ▲ gap                0.0387   0.0387  -0.0004 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
 
 
 @given(st.integers(0, 250), st.integers(0, 100))

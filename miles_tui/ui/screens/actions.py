@@ -163,7 +163,12 @@ class MainActions(Screen[None]):
         if row is not None:
             marked, names = self.session.chosen.toggle_mark(row.name), self.session.chosen.marked
             said = f"{row.name} marked" if marked else f"{row.name} not marked any more"
-            self.say(said + (f": Enter draws {len(names)} on one x-axis" if len(names) > 1 else ""))
+            self.say(said + (f": Enter draws {len(names)} on one x-axis, V forgets" if len(names) > 1 else ""))
+
+    def action_unmark(self) -> None:
+        """Forget all marks: Enter opens one signal alone."""
+        self.session.chosen.marked.clear()
+        self.say("no row is marked")
 
     def action_unpin(self) -> None:
         """Take a pinned row away."""

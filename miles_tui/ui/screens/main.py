@@ -19,8 +19,8 @@ from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS
-from miles_tui.ui.layout import Plan, plan
-from miles_tui.ui.rows import detail_row
+from miles_tui.ui.layout import WIDE, Plan, plan
+from miles_tui.ui.rows import detail_row, label_cells
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
@@ -34,6 +34,7 @@ from miles_tui.ui.views import (
     row_view,
     row_views,
     spans_of,
+    unit_of,
 )
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.lines import Lines
@@ -99,7 +100,9 @@ class MainScreen(MainActions):
 
     def _planned(self, size: Size) -> Plan:
         names = self._names()
-        return plan(size.width, size.height, len(names), max((len(name) for name in names), default=0))
+        units = [unit_of(name) if size.width >= WIDE else "" for name in names]
+        longest = max(map(label_cells, names, units), default=0)
+        return plan(size.width, size.height, len(names), longest)
 
     def _axis_on(self, p: Plan) -> Axis | None:
         """The axis of the sparklines in a layout."""
@@ -195,7 +198,8 @@ class MainScreen(MainActions):
             head.show(self._sentence())
             return
         margin = p.columns.margin
-        self._table.put(self._rows, p, scale_words(self._axis, p.columns.spark) if self._axis else "")
+        scale = scale_words(self._axis, p.columns.spark) if self._axis else ""
+        self._table.put(self._rows, p, scale, frozenset(self.session.chosen.marked))
         lines = heading(self._header, self._surroundings(), p.width, p.header, margin)
         if self.asking and not p.footer:
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
@@ -255,6 +259,9 @@ class MainScreen(MainActions):
             notes.append(f"polling {status.how}")
         if self._axis is not None and not self._plan.titles:
             notes.append(scale_words(self._axis, self._plan.width))
+        unseen = len(set(self.session.chosen.marked).difference(row.name for row in self._rows))
+        if unseen:
+            notes.append(f"{unseen} marked among the metrics")
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")

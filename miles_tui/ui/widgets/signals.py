@@ -44,7 +44,8 @@ class SignalTable(Lines, can_focus=True):
         self._views: list[RowView] = []
         self._plan: Plan | None = None
         self._scale = ""
-        self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool, bool], Spans]] = {}
+        self._marked: frozenset[str] = frozenset()
+        self._drawn: dict[str, tuple[RowView, tuple[Columns, str, bool, bool, bool], Spans]] = {}
         self.at = 0
         self._top = 0  # the first row in sight
 
@@ -58,9 +59,9 @@ class SignalTable(Lines, can_focus=True):
         """How many rows follow below those in sight."""
         return max(0, len(self._views) - self._top - self._plan.rows) if self._plan else 0
 
-    def put(self, views: list[RowView], plan: Plan, scale: str = "") -> None:
+    def put(self, views: list[RowView], plan: Plan, scale: str = "", marked: frozenset[str] = frozenset()) -> None:
         """Show these rows in this layout, those around the selected one where not all fit; `scale` as a title."""
-        self._views, self._plan, self._scale = views, plan, scale
+        self._views, self._plan, self._scale, self._marked = views, plan, scale, marked
         self.at = min(self.at, max(0, len(views) - 1))
         owner = common_owner(views)
         lines = [title_row(plan.columns, owner, self._window, scale)] if plan.titles else []
@@ -74,11 +75,12 @@ class SignalTable(Lines, can_focus=True):
 
     def _row(self, at: int, view: RowView, plan: Plan, owner: str) -> Spans:
         """A row; one whose view is the very same object is not drawn again (a sparkline takes 0.3 ms)."""
-        drawn = (plan.columns, owner, at == self.at, self.flat)
+        marked = view.name in self._marked
+        drawn = (plan.columns, owner, at == self.at, self.flat, marked)
         known = self._drawn.get(view.name)
         if known is not None and known[0] is view and known[1] == drawn:
             return known[2]
-        spans = signal_row(view, plan.columns, self._spark, owner=owner, selected=at == self.at)
+        spans = signal_row(view, plan.columns, self._spark, owner=owner, selected=at == self.at, marked=marked)
         if at == self.at and self.flat:
             spans = pointed(spans)
         self._drawn[view.name] = (view, drawn, spans)
@@ -93,7 +95,7 @@ class SignalTable(Lines, can_focus=True):
         at = max(0, min(at, len(self._views) - 1))
         if at != self.at and self._plan is not None:
             self.at = at
-            self.put(self._views, self._plan, self._scale)
+            self.put(self._views, self._plan, self._scale, self._marked)
             self.post_message(self.Selected())
 
     def choose_named(self, name: str) -> None:
