@@ -19,7 +19,7 @@ from os import PathLike
 
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.pieces import Cut, Data, Piece, Why
-from miles_tui.ingest.read import STDIN, is_stream, read_all
+from miles_tui.ingest.read import STDIN, is_stream, open_parts, read_all, read_open
 from miles_tui.ingest.source import in_words
 from miles_tui.ingest.stream import Stream
 from miles_tui.ingest.tail import BUDGET, Tail
@@ -70,23 +70,33 @@ def follow_blocking(
     """The log's batches as it grows, until `stop` is set or the input is over (`Ended` is its last piece).
 
     The rotations `before` it are read first, oldest first; of the first file read only what stands behind the offset
-    `start` of its text. When stopped it looks once more, so that
-    what was written before the stop is given. Raises UnreadableLog where `before` can't be read.
+    `start` of its text. When stopped it looks once more, so that what was written before the stop is given. Raises
+    UnreadableLog where `before` can't be read.
     """
-    for part in before:
-        for data in read_all(part, start=start):
-            yield Batch([Data(data)], False, 0, 0, "")
-            if stop.is_set():
-                return
-        yield Batch([Cut(Why.ROTATED)], False, 0, 0, "")
-        start = 0
     name = os.fspath(path)
-    with closing(open_input(name, stdin=stdin, start=start)) as source:
+    with closing(open_input(name, stdin=stdin, start=0 if before else start)) as source:
         if isinstance(source, Stream):
             yield from _follow_stream(source, stop)
             return
+        if before:
+            yield from _read_before(source, before, start, stop)
         with closing(Watch(name, stop, polling=polling, attention=attention)) as watch:
             yield from _follow_file(source, watch, stop)
+
+
+def _read_before(source: Tail, before: Sequence[str | PathLike[str]], start: int, stop: Stop) -> Iterator[Batch]:
+    """The rotations, and whether the log is there. All are held open, whatever is rotated while they are read."""
+    with open_parts(before) as files:
+        pieces = source.hold()
+        for file in files:
+            for data in read_open(file, start):
+                yield Batch([Data(data)], False, 0, 0, "")
+                if stop.is_set():
+                    return
+            yield Batch([Cut(Why.ROTATED)], False, 0, 0, "")
+            start = 0
+    if pieces:
+        yield Batch(pieces, False, 0, source.size, "")
 
 
 def _follow_file(source: Tail, watch: Watch, stop: Stop) -> Iterator[Batch]:

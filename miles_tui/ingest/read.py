@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -61,34 +62,59 @@ def read_all(path: str | PathLike[str], *, stdin: int = 0, start: int = 0) -> It
     if not isinstance(path, Log):
         yield from _read_part(os.fspath(path), stdin, start)
         return
-    start = path.start
-    for part in path.before:
-        last = b"\n"
-        for chunk in _read_part(str(part), stdin, start):
-            last = chunk[-1:]
-            yield chunk
-        if last != b"\n":
-            yield b"\n"
-        start = 0
-    yield from _read_part(str(path.path), stdin, start)
+    name = str(path.path)
+    live = [] if name == STDIN or is_stream(name) else [name]
+    with open_parts([*path.before, *live]) as files:
+        start, last = path.start, b"\n"
+        for file in files:
+            if last != b"\n":
+                yield b"\n"
+            for chunk in read_open(file, start):
+                last = chunk[-1:]
+                yield chunk
+            start = 0
+    if not live:
+        yield from _read_part(name, stdin, start)
+
+
+@contextmanager
+def open_parts(parts: Iterable[str | PathLike[str]]) -> Iterator[list[PlainFile]]:
+    """The parts of a log, all opened before the first is read: what is rotated meanwhile has another name then."""
+    with ExitStack() as closing:
+        files: list[PlainFile] = []
+        for part in parts:
+            try:
+                files.append(closing.enter_context(PlainFile(os.fspath(part))))
+            except OSError as error:
+                raise UnreadableLog(f"{part} {in_words(error)}") from None
+        yield files
+
+
+def read_open(file: PlainFile, start: int = 0) -> Iterator[bytes]:
+    """The text of an open file behind the offset `start`, up to its present end. Raises UnreadableLog."""
+    try:
+        if start and file.peek(2) != GZIP_MAGIC:
+            os.lseek(file.fileno(), start, os.SEEK_SET)
+            start = 0
+        yield from _behind(start, _drain(file.fileno()))
+    except OSError as error:
+        raise UnreadableLog(f"{file.path} {in_words(error)}") from None
 
 
 def _read_part(name: str, stdin: int, start: int) -> Iterator[bytes]:
+    if name != STDIN and not is_stream(name):
+        with open_parts([name]) as files:
+            yield from read_open(files[0], start)
+        return
     try:
         if name == STDIN:
             yield from _drain(stdin)
-        elif is_stream(name):
-            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                yield from _drain(fd)
-            finally:
-                os.close(fd)
-        else:
-            with PlainFile(name) as file:
-                if start and file.peek(2) != GZIP_MAGIC:
-                    os.lseek(file.fileno(), start, os.SEEK_SET)
-                    start = 0
-                yield from _behind(start, _drain(file.fileno()))
+            return
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            yield from _drain(fd)
+        finally:
+            os.close(fd)
     except OSError as error:
         raise UnreadableLog(f"{name} {in_words(error)}") from None
 

@@ -92,6 +92,12 @@ class Tail:
                 out.append(Data(data))
         return out
 
+    def hold(self) -> list[Piece]:
+        """Open what the path leads to and read nothing: it is read later, whatever its name is by then."""
+        out: list[Piece] = []
+        self._begin(out)
+        return out
+
     def close(self) -> None:
         for file in (self._held, *(file for _, file in self._next), *self._late):
             if file:

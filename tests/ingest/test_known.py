@@ -7,15 +7,19 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from miles_tui.ingest import known
+from miles_tui.ingest.follow import follow_blocking
 from miles_tui.ingest.known import end_in, find_unread
 from miles_tui.ingest.pieces import Cut, Data, Piece, Why
+from miles_tui.ingest.read import Log, read_all
 from miles_tui.ingest.source import NOTHING, OPENING, SPOTS, PlainFile, Trace
 from miles_tui.ingest.tail import LATE_SECONDS, Tail
+from miles_tui.ingest.watch import Stop
 
 
 class Clock:
@@ -285,3 +289,37 @@ def test_a_text_that_begins_otherwise_is_not_unpacked(tmp_path: Path, monkeypatc
     whole = pack(tmp_path / "y.gz", lines(0, 5000))
     with PlainFile(str(whole)) as file:
         assert find_unread(file, [trace]) is None
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_rotated_while_the_rotations_are_read(log: Path, times: int) -> None:
+    append(Path(f"{log}.2"), lines(0, 10))
+    append(Path(f"{log}.1"), lines(10, 20))
+    append(log, lines(20, 30))
+
+    def rotate(begin: int) -> None:
+        for number in range(times + 2, 0, -1):
+            older = Path(f"{log}.{number}")
+            if older.exists():
+                older.rename(f"{log}.{number + 1}")
+        log.rename(f"{log}.1")
+        append(log, lines(begin, begin + 10))
+
+    stop, text, turn = Stop(), b"", 0
+    with closing(follow_blocking(log, stop=stop, before=[f"{log}.2", f"{log}.1"])) as batches:
+        for batch in batches:
+            text += b"".join(piece.data for piece in batch.pieces if isinstance(piece, Data))
+            while turn < times:
+                rotate(30 + 10 * turn)
+                turn += 1
+            if batch.caught_up:
+                stop.set()
+    stop.close()
+    assert text == lines(0, 30 + 10 * times)
+
+    whole = Log(log, "train.log", (Path(f"{log}.2"), Path(f"{log}.1")))
+    expected = b"".join(part.read_bytes() for part in whole.parts)
+    reading = read_all(whole)
+    first = next(reading)
+    rotate(90)
+    assert first + b"".join(reading) == expected
