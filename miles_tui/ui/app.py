@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 import time
 import traceback
@@ -40,7 +39,7 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
-from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, is_gone, own_terminal
+from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.wearing import MIRROR_SECONDS, look_again
 from miles_tui.ui.widgets.lines import Lines
@@ -189,9 +188,9 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
 
     def _paint_now(self) -> None:
         self._owes_paint = False
-        if is_gone(self._driver):
-            self.exit(return_code=128 + signal.SIGHUP)
-        elif is_behind(self._driver):
+        if self.leave_if_gone():
+            return
+        if is_behind(self._driver):
             self._paint_later()
         else:
             self.screen.refresh()

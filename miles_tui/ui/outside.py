@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 
 from miles_tui.ui.clipboard import PASTES, give_to_tmux, is_tmux
@@ -11,8 +12,9 @@ from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import end_on_signals, give_back, is_behind, switch_mouse
+from miles_tui.ui.terminal import end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
+LOOK_SECONDS = 10.0  # how often the terminal is looked at: 3 us
 NOTE_SECONDS = 30.0  # how long a message in a box stays, where there is room for one
 BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
 
@@ -31,6 +33,15 @@ class Outside(SeveralRuns):
         )
         self.app_resume_signal.subscribe(self, lambda _: self._resumed())
         self._catch_signals()
+        if not self.is_headless:
+            self.set_interval(LOOK_SECONDS, self.leave_if_gone)
+
+    def leave_if_gone(self) -> bool:
+        """End where the terminal was closed, as on a hang-up signal; whether it was."""
+        gone = is_gone(self._driver)
+        if gone:
+            self.exit(return_code=128 + signal.SIGHUP)
+        return gone
 
     def to_terminal(self, text: str) -> None:
         """Sequences that show nothing themselves: a title, a bell. They never come between the cells of a paint.

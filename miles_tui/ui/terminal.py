@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import asyncio
 import os
+import select
 import signal
 import sys
 import termios
@@ -106,9 +107,16 @@ def is_behind(driver: object) -> bool:
 
 
 def is_gone(driver: object) -> bool:
-    """Whether nothing can ever be written again: the terminal was closed and no signal said so (`nohup`)."""
+    """Whether the terminal was closed and no signal said so: it is not our controlling one (`setsid`, containers).
+
+    Textual's reader of keys would take its end for no key, again and again, at the price of a whole core.
+    """
     writer = getattr(driver, "_writer_thread", None)
-    return writer is not None and not writer.is_alive()
+    if writer is None:
+        return False
+    keys = select.poll()
+    keys.register(getattr(driver, "fileno", 0), 0)  # a hang up is told without asking
+    return not writer.is_alive() or any(event & select.POLLHUP for _, event in keys.poll(0))
 
 
 def end_on_signals(end: Callable[[int], None], give_up: Callable[[int], None]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import pty
 import re
 import select
 import signal
+import subprocess
 import sys
 import termios
 import time
@@ -115,3 +117,25 @@ def test_a_dash_at_a_terminal_leaves_the_keys_alone() -> None:
         assert terminal.text.split("\n")[0].rstrip() == (
             "miles-tui: nothing is piped in: ray job logs -f ID | miles-tui -"
         )
+
+
+def test_a_terminal_that_is_closed_without_a_signal_ends_it(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (30, 100))
+    log = tmp_path / "train.log"
+    log.write_bytes(SAMPLE.read_bytes())
+    env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen(
+        [*PROGRAM, str(log)], stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=env
+    ) as process:
+        os.close(slave)
+        seen, deadline = b"", time.monotonic() + 20
+        while b"quit" not in seen:
+            assert time.monotonic() < deadline
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 1 << 16)
+        os.close(master)
+        try:
+            assert process.wait(25) == 129
+        finally:
+            process.kill()
