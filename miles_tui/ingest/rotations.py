@@ -61,6 +61,8 @@ def mark_of(name: str, of: str) -> tuple[Kin, str]:
     if not stem or not plain.startswith(stem) or not plain.endswith(dot + ending):
         return Kin.NONE, ""
     mark = plain[len(stem) : -len(dot + ending)]
+    if mark[:1].isdigit() and stem[-1].isdigit():
+        return Kin.NONE, ""  # run-10.log beside run-1.log
     return (Kin.MAYBE, mark) if _WITHIN.fullmatch(mark) else (Kin.NONE, "")
 
 
@@ -81,13 +83,21 @@ def grouped(files: Sequence[Path]) -> list[list[Path]]:
     groups: dict[Path, list[Path]] = {}
     for path in dict.fromkeys(files):
         groups.setdefault(path.with_name(base_of(path.name)), []).append(path)
-    for live in list(groups):
-        if live in groups.get(live, ()):
-            alone = {parts[0]: key for key, parts in groups.items() if key != live and len(parts) == 1}
-            joining = _that_go_on([path for path in alone if _may_be(path, live)], groups[live])
-            groups[live] += joining
-            for path in joining:
-                del groups[alone[path]]
+    alone: dict[Path, dict[str, Path]] = {}  # in each folder: those that may belong to another one
+    for key, parts in groups.items():
+        if len(parts) == 1:
+            alone.setdefault(key.parent, {})[parts[0].name] = key
+    for live in [live for live, parts in groups.items() if live in parts]:
+        if live not in groups:
+            continue
+        here = alone.get(live.parent, {})
+        maybe = [live.with_name(name) for name in here if name[0] == live.name[0] and is_rotation(name, live.name)]
+        joining = _that_go_on(maybe, groups[live])
+        groups[live] += joining
+        for path in joining:
+            del groups[here.pop(path.name)]
+        if joining:
+            here.pop(live.name, None)
     return [_parts(live, parts) for live, parts in groups.items()]
 
 
@@ -102,10 +112,6 @@ def with_rotations(parts: Sequence[Path]) -> list[Path]:
     known = list(dict.fromkeys([*parts, *sure]))
     maybe = [path for path in beside if path not in known]
     return _parts(live, [*known, *_that_go_on(maybe, known)])
-
-
-def _may_be(path: Path, live: Path) -> bool:
-    return path.parent == live.parent and is_rotation(path.name, live.name)
 
 
 def _parts(live: Path, parts: list[Path]) -> list[Path]:

@@ -181,6 +181,7 @@ def test_the_age_of_a_log(tmp_path: Path) -> None:
         ("train.log.1.tmp", False),
         ("train.logs", False),
         ("train-eval.log", False),
+        ("train2.log", True),
         ("eval.log", False),
         ("xtrain.log.1", False),
     ],

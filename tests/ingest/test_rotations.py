@@ -68,6 +68,12 @@ def test_another_run_is_no_rotation(tmp_path: Path, name: str, first: bytes, sec
     assert parts(tmp_path)[0] == ("train.log",)
 
 
+def test_the_tenth_run_is_no_rotation_of_the_first(tmp_path: Path) -> None:
+    write(tmp_path / "run-10.log", rollouts(0, 10))
+    write(tmp_path / "run-1.log", rollouts(10, 20))
+    assert len(runs_in(tmp_path)) == 2
+
+
 def test_a_chain_of_names_that_say_little(tmp_path: Path) -> None:
     write(tmp_path / "train.1.log", rollouts(0, 10))
     write(tmp_path / "train.2.log.gz", rollouts(10, 20))
