@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.stats import InOrder, center_and_scale
+from miles_tui.core.stats import InOrder, Match, Shape, best_match, center_and_scale, clip, threshold
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,6 +34,7 @@ class Baseline:
     ASKED = 6  # values after which the run is asked whether the profile is of its setup
     FADED = 72  # values of the run itself after which the profile's level counts for nothing
     EVERY = 4  # values, once there are 32: a fit of 90 costs 6 µs
+    TRUST = 8.0  # values that the scale counts for beside the run's own, in `rise`
     KEPT = 96  # values: more do not sharpen the tests by 5 %, and a baseline should follow a setup over a day
 
     def __init__(
@@ -122,6 +123,28 @@ class Baseline:
         center, scale = self.center, self.scale
         return [low if (r := (v - center) / scale) < low else high if r > high else r for v in self.values]
 
+    def rise(
+        self,
+        residuals: Sequence[float],
+        held: tuple[float, float],
+        shape: Shape,
+        lengths: tuple[int, int],
+        least_before: int,
+        need: float,
+    ) -> Match | None:
+        """The `stats.best_match` of this shape at the end of `residuals`, None if it is not sure.
+
+        `residuals` are those of `residuals(*held)`, or their beginning; the profile's values count with them. Sure is
+        a score of `need` where the scale is known, and more where it is estimated (`stats.threshold`). `lengths` are
+        the shortest and the longest change, in values.
+        """
+        weight, norm = self.weight, self.norm
+        prior_at = clip((norm.center - self.center) / self.scale, *held) if norm else 0.0
+        trust = self.TRUST + weight
+        match = best_match(residuals, shape, *lengths, least_before, weight, prior_at, trust, need)
+        sure = match.length > 0 and match.score >= threshold(need, match.n + trust - 1)
+        return match if sure else None
+
     def rebase(self) -> None:
         """Begin anew: neither the past nor the profile says what is normal now."""
         self.values.clear()
@@ -134,3 +157,13 @@ def tail_mean(values: Iterable[float], count: int) -> float:
     """The mean of the last `count` values, or of as many as there are."""
     last = list(values)[-count:]
     return sum(last) / len(last) if last else math.nan
+
+
+def in_a_row(values: Sequence[float], limit: float) -> int:
+    """How many of the newest values are above `limit`."""
+    count = 0
+    for value in reversed(values):
+        if value <= limit:
+            break
+        count += 1
+    return count

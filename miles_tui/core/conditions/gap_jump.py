@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from miles_tui.core.baseline import Baseline, Norm, tail_mean
+from miles_tui.core.baseline import Baseline, Norm, in_a_row, tail_mean
 from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
-from miles_tui.core.stats import RAMP, STEP, Match, best_match, clip, median, step_noise, threshold
+from miles_tui.core.stats import RAMP, STEP, Match, median, step_noise
 
 CONDITION = Condition(
     id="gap-jump",
@@ -37,6 +37,7 @@ class GapJump(LatchedRule):
     LONGEST = 32  # rollouts that a climb is looked for
     JUMP, CLIMB = 0.12, 0.25  # least rise worth a person's time, as a share of the level
     WELL_ABOVE = 1.5  # times the run's first level: a climb this slow has become the baseline itself by then
+    HELD = -3.0, 3.0  # deviations that a value counts for at most
     NOTHING = 1e-6  # nats: the rounding of a log probability in float32
     HIGH, FAR = 1.0, 4.0  # deviations above the center: from HIGH a rollout is high, three beyond FAR need no test
 
@@ -71,8 +72,6 @@ class GapJump(LatchedRule):
     def _match(self) -> tuple[Match, float] | None:
         """The change that is sure enough and large enough, with the level before it."""
         base, norm = self.baseline, self.baseline.norm
-        weight = base.weight
-        prior_at = clip((norm.center - base.center) / base.scale, -3.0, 3.0) if norm else 0.0
         far = self._in_a_row(self.FAR)
         if far >= self.STAYS and tail_mean(self.last, far) - base.center > self.JUMP * abs(base.center):
             return Match(self.FAR, far), base.center
@@ -80,34 +79,18 @@ class GapJump(LatchedRule):
         noise = max(step_noise(base.values), base.absolute)
         if min(list(self.last)[-self.STAYS :]) > max(self.WELL_ABOVE * first, first + 6 * noise):
             return Match(0.0, self.STAYS), first
-        residuals, trust = base.residuals(-3.0, 3.0), 8.0 + weight
+        residuals = base.residuals(*self.HELD)
         for shape, least in ((STEP, self.JUMP), (RAMP, self.CLIMB)):
-            match = best_match(
-                residuals,
-                shape,
-                self.STAYS,
-                self.LONGEST,
-                3,
-                prior=weight,
-                prior_at=prior_at,
-                trust=trust,
-                need=self.BASE,
-            )
+            match = base.rise(residuals, self.HELD, shape, (self.STAYS, self.LONGEST), 3, self.BASE)
+            if match is None:
+                continue
             before = base.center + match.before * base.scale
-            rise = tail_mean(self.last, self.STAYS) - before
-            sure = match.length > 0 and match.score >= threshold(self.BASE, match.n + trust - 1)
-            if sure and rise > max(least * abs(before), self.NOTHING):
+            if tail_mean(self.last, self.STAYS) - before > max(least * abs(before), self.NOTHING):
                 return match, before
         return None
 
     def _in_a_row(self, deviations: float) -> int:
-        limit = self.baseline.center + deviations * self.baseline.scale
-        count = 0
-        for value in reversed(self.last):
-            if value <= limit:
-                break
-            count += 1
-        return count
+        return in_a_row(self.last, self.baseline.center + deviations * self.baseline.scale)
 
     def _evidence(self, since: int, from_start: bool) -> str:
         how = "high since the first rollout" if from_start else f"high since rollout {since}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.baseline import Baseline, Norm, tail_mean
+from miles_tui.core.baseline import Baseline, Norm, in_a_row, tail_mean
 from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
-from miles_tui.core.stats import RAMP, Match, best_match, clip, median, threshold
+from miles_tui.core.stats import RAMP, Match, median
 
 CONDITION = Condition(
     id="grad-norm-growth",
@@ -39,7 +39,7 @@ class GradNormGrowth(LatchedRule):
     FAR = 3.5  # deviations
     RISE = math.log(1.25)  # least rise of the newest values worth a person's time
     LEAST_SCALE = 0.05  # of the logarithm: a norm that has hardly moved yet will
-    HELD = 2.0  # deviations that a high value counts for at most
+    HELD = -2.5, 2.0  # deviations that a low and a high value count for at most
 
     condition = CONDITION
     need = 2  # medians of five in a row
@@ -61,7 +61,7 @@ class GradNormGrowth(LatchedRule):
         if not base.ready:
             return Reading(State.LEARNING, count=base.count, of=base.least)
         limit = base.center + self.FAR * base.scale
-        far = self._in_a_row(limit) if value > limit else 0
+        far = in_a_row(self.last, limit) if value > limit else 0
         climbs = far >= 3 and self.last[-3] < self.last[-2] < self.last[-1]
         match = self._match() if far < 4 else Match(0.0, far)
         if far >= 4 or climbs:
@@ -75,39 +75,18 @@ class GradNormGrowth(LatchedRule):
         base.forget_last(length)
         return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
 
-    def _in_a_row(self, limit: float) -> int:
-        """How many of the newest values are above `limit`."""
-        count = 0
-        for value in reversed(self.last):
-            if value <= limit:
-                break
-            count += 1
-        return count
-
     def _match(self) -> Match | None:
         """The growth that is sure and large enough; a far newest value is left out until another one confirms it."""
         base, norm = self.baseline, self.baseline.norm
         recent = list(self.last)[-4:]
         if sum(recent) - len(recent) * base.center < 2.0 * base.scale:  # four of five healthy rollouts end here
             return None
-        residuals = base.residuals(-2.5, self.HELD)
-        weight = base.weight
-        prior_at = clip((norm.center - base.center) / base.scale, -2.5, self.HELD) if norm else 0.0
-        if len(residuals) > 1 and residuals[-1] >= self.HELD and residuals[-2] < 1.0:
+        residuals = base.residuals(*self.HELD)
+        high = self.HELD[1]
+        if len(residuals) > 1 and residuals[-1] >= high and residuals[-2] < 1.0:
             residuals = residuals[:-1]
-        trust = 8.0 + weight
-        match = best_match(
-            residuals,
-            RAMP,
-            self.SHORTEST,
-            self.LONGEST,
-            4,
-            prior=weight,
-            prior_at=prior_at,
-            trust=trust,
-            need=self.BASE,
-        )
-        if not match.length or match.score < threshold(self.BASE, match.n + trust - 1):
+        match = base.rise(residuals, self.HELD, RAMP, (self.SHORTEST, self.LONGEST), 4, self.BASE)
+        if match is None:
             return None
         if norm and (sum(residuals[-4:]) / 4 - min(residuals[:3])) * base.scale < self.RISE:
             return None  # above the profile's level all along: another setup, but nothing grows
