@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 
 from miles_tui.core.plain import mask, plain
 
@@ -16,6 +17,7 @@ _FLAG = re.compile(r"--([A-Za-z][\w-]{0,80})(?:=(.*))?", re.DOTALL)
 _NEGATIVE = re.compile(r"-[\d.]")
 _SCRIPT = re.compile(r"\S*\.py")
 _MOST_VALUE = 200
+_MOST_DIGITS = 12
 
 
 def table_row(line: str) -> tuple[str, str] | None:
@@ -53,6 +55,12 @@ def cli_arguments(line: str) -> dict[str, str]:
             found[name] = " ".join(values)[:_MOST_VALUE] if values else "True"
         name, values = flag[1].replace("-", "_"), [flag[2]] if flag[2] is not None else []
     return found
+
+
+def count(arguments: Mapping[str, str], name: str) -> int | None:
+    """The number above 0 that an argument was printed with, None where there is none. `²` is a digit and no number."""
+    text = arguments.get(name, "")
+    return int(text) or None if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 def _script(words: list[str]) -> int:

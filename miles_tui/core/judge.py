@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profil
     from miles_tui.core.profile import Profile
 
 KEPT = 512  # alerts: a run that raises more is read for its open and its newest
+MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and new ones come with every line
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 # condition -> those that make it say nothing new: it would only follow from them
@@ -201,7 +202,7 @@ class Judge:
     def _worsen(alert: Alert, reading: Reading) -> None:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
-        more = tuple(s for s in reading.signals or () if s not in alert.signals)
+        more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
         if SEVERITIES.index(severity) > SEVERITIES.index(alert.severity) or more:
             alert.severity = max(severity, alert.severity, key=SEVERITIES.index)
             alert.signals += more

@@ -26,6 +26,7 @@ PHASES = {
 RECENT = 15  # lengths of a stretch that its usual length is the median of
 STRETCHES = {"rollout": "rollout", "train": "training"}  # timer -> the stretch that records tell of too
 MOST_STRETCHES = 64  # kinds of them: a log can invent timers
+MOST_TIMERS = 64  # that are open: one inside the other
 
 
 @dataclass(slots=True)
@@ -70,6 +71,8 @@ class Phase:
         before = (self.name, self.open_timer, self.done)
         if fact.kind is FactKind.TIMER_START:
             self.timers.pop(fact.text, None)
+            if len(self.timers) >= MOST_TIMERS:
+                del self.timers[next(iter(self.timers))]
             self.timers[fact.text] = fact.time
             if fact.text in PHASES:
                 self._enter(PHASES[fact.text], fact.time)

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.args import count
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.conditions.stalled import LEAST as LEAST_STALL
@@ -124,8 +125,7 @@ class RunState:
     @property
     def total(self) -> int | None:
         """The planned number of rollouts (an id bound: ids run to `total - 1`), where it was printed."""
-        value = self.args.get("num_rollout", "")
-        return int(value) if value.isdigit() and int(value) > 0 else None
+        return count(self.args, "num_rollout")
 
     @property
     def heard(self) -> float | None:
@@ -370,17 +370,16 @@ class RunState:
 
     def _plan(self) -> None:
         """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""
-        prompts = self.args.get("rollout_batch_size", "")
-        self._merger.groups = int(prompts) if prompts.isdigit() else None
-        if self._merger.learned:
+        merger = self._merger
+        merger.groups = count(self.args, "rollout_batch_size")
+        if merger.learned:
             return
-        given = self.args.get("num_steps_per_rollout", "")
-        if given.isdigit() and int(given) > 0:
-            self._merger.planned = int(given)
-            return
-        samples, batch = (self.args.get(name, "") for name in ("n_samples_per_prompt", "global_batch_size"))
-        if self._merger.groups and samples.isdigit() and batch.isdigit() and int(batch):
-            self._merger.planned = self._merger.groups * int(samples) // int(batch) or None
+        given = count(self.args, "num_steps_per_rollout")
+        samples, batch = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
+        if given:
+            merger.planned = given
+        elif merger.groups and samples and batch:
+            merger.planned = merger.groups * samples // batch or None
 
     def _note_alerts(self, change: Change) -> None:
         shown = (len(self.alerts), list(map(_SAYS, self.alerts[-64:])), list(self.judge.states.values()))
