@@ -6,66 +6,20 @@ import gzip
 import os
 import random
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from ingest.tailing import Clock, append, look
 
 from miles_tui.ingest import known
 from miles_tui.ingest.follow import follow_blocking
 from miles_tui.ingest.known import end_in, find_unread
-from miles_tui.ingest.pieces import Cut, Data, Piece, Why
+from miles_tui.ingest.pieces import Cut, Data, Why
 from miles_tui.ingest.read import Log, read_all
 from miles_tui.ingest.source import NOTHING, OPENING, SPOTS, PlainFile, Trace
 from miles_tui.ingest.tail import LATE_SECONDS, Tail
 from miles_tui.ingest.watch import Stop
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "train.log"
-
-
-@pytest.fixture
-def tail(log: Path, clock: Clock) -> Iterator[Tail]:
-    before = len(list(Path("/dev/fd").iterdir()))
-    tail = Tail(str(log), clock=clock)
-    yield tail
-    tail.close()
-    assert len(list(Path("/dev/fd").iterdir())) == before, "a descriptor stayed open"
-
-
-def look(tail: Tail, clock: Clock) -> list[Piece | bytes]:
-    """Everything there is now, neighbouring data joined, the time that the tail asks for included."""
-    pieces = tail.read()
-    while not tail.caught_up or tail.retry_in is not None:
-        clock.now += tail.retry_in or 0
-        pieces += tail.read()
-    out: list[Piece | bytes] = []
-    for piece in pieces:
-        if isinstance(piece, Data) and out and isinstance(out[-1], bytes):
-            out[-1] += piece.data
-        else:
-            out.append(piece.data if isinstance(piece, Data) else piece)
-    return out
-
-
-def append(path: Path, text: bytes) -> None:
-    with path.open("ab") as file:
-        file.write(text)
 
 
 def lines(begin: int, end: int) -> bytes:
@@ -86,9 +40,9 @@ LENGTHS = [30, 3000, 60_000]  # lines: less than a mark, than an opening, and fa
 
 
 @pytest.mark.parametrize("count", LENGTHS)
-def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, clock: Clock, count: int) -> None:
+def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, count: int) -> None:
     append(log, lines(0, count))
-    look(tail, clock)
+    look(tail)
     old = log.open("ab", buffering=0)
     rotated = log.rename(f"{log}.1")
     log.touch()
@@ -96,86 +50,82 @@ def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, 
     pack(Path(f"{log}.1.gz"), rotated.read_bytes(), rotated)
     rotated.unlink()
     old.write(lines(count + 5, count + 10))
-    assert look(tail, clock) == [lines(count, count + 10)]
+    assert look(tail) == [lines(count, count + 10)]
     old.close()
     append(log, lines(count + 10, count + 12))
-    assert look(tail, clock) == [Cut(Why.RECREATED), lines(count + 10, count + 12)]
+    assert look(tail) == [Cut(Why.RECREATED), lines(count + 10, count + 12)]
 
 
 @pytest.mark.parametrize("count", LENGTHS)
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("truncated", [True, False])
-def test_a_copy_of_the_beginning(
-    tail: Tail, log: Path, clock: Clock, count: int, packed: bool, truncated: bool
-) -> None:
+def test_a_copy_of_the_beginning(tail: Tail, log: Path, count: int, packed: bool, truncated: bool) -> None:
     append(log, lines(0, count))
-    look(tail, clock)
+    look(tail)
     pack(Path(f"{log}.bak.gz"), lines(0, count)) if packed else shutil.copy(log, f"{log}.bak")
     append(log, lines(count, count + 9))
-    assert look(tail, clock) == [lines(count, count + 9)]
+    assert look(tail) == [lines(count, count + 9)]
     if truncated:
         os.truncate(log, 0)
     else:
         log.rename(f"{log}.1")
     append(log, lines(count + 9, count + 11))
-    assert look(tail, clock) == [Cut(Why.TRUNCATED if truncated else Why.ROTATED), lines(count + 9, count + 11)]
+    assert look(tail) == [Cut(Why.TRUNCATED if truncated else Why.ROTATED), lines(count + 9, count + 11)]
 
 
 @pytest.mark.parametrize("count", LENGTHS)
 @pytest.mark.parametrize("unread", [0, 7])
-def test_copied_packed_and_truncated_before_a_look(
-    tail: Tail, log: Path, clock: Clock, count: int, unread: int
-) -> None:
+def test_copied_packed_and_truncated_before_a_look(tail: Tail, log: Path, count: int, unread: int) -> None:
     append(log, lines(0, count))
-    look(tail, clock)
+    look(tail)
     append(log, lines(count, count + unread))
     pack(Path(f"{log}.1.gz"), log.read_bytes(), log)
     os.truncate(log, 0)
     append(log, lines(count + 20, count + 22))
     rest = [lines(count, count + unread)] if unread else []
-    assert look(tail, clock) == [*rest, Cut(Why.TRUNCATED), lines(count + 20, count + 22)]
+    assert look(tail) == [*rest, Cut(Why.TRUNCATED), lines(count + 20, count + 22)]
     log.rename(f"{log}.2")
     append(log, lines(count + 22, count + 23))
-    assert look(tail, clock) == [Cut(Why.ROTATED), lines(count + 22, count + 23)]
+    assert look(tail) == [Cut(Why.ROTATED), lines(count + 22, count + 23)]
 
 
-def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tail, log: Path, clock: Clock) -> None:
+def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tail, log: Path) -> None:
     """A deleted file is let go after its last line was read; its packed copy has lines that came later."""
     append(log, lines(0, 3000))
-    look(tail, clock)
+    look(tail)
     pack(Path(f"{log}.1.gz"), lines(0, 3010))
     log.unlink()
     append(log, lines(3010, 3020))
-    assert look(tail, clock) == [lines(3000, 3010), Cut(Why.ROTATED), lines(3010, 3020)]
+    assert look(tail) == [lines(3000, 3010), Cut(Why.ROTATED), lines(3010, 3020)]
 
 
-def test_an_older_file_that_is_packed_while_we_follow(tail: Tail, log: Path, clock: Clock) -> None:
+def test_an_older_file_that_is_packed_while_we_follow(tail: Tail, log: Path) -> None:
     append(Path(f"{log}.1"), lines(0, 100))
     append(log, lines(100, 200))
-    assert look(tail, clock) == [lines(100, 200)]
+    assert look(tail) == [lines(100, 200)]
     Path(f"{log}.1").unlink()
     pack(Path(f"{log}.2.gz"), lines(0, 100))
     log.rename(f"{log}.1")
     append(log, lines(200, 210))
-    assert look(tail, clock) == [Cut(Why.ROTATED), lines(200, 210)]
+    assert look(tail) == [Cut(Why.ROTATED), lines(200, 210)]
 
 
-def test_another_text_with_the_same_opening_is_read(tail: Tail, log: Path, clock: Clock) -> None:
+def test_another_text_with_the_same_opening_is_read(tail: Tail, log: Path) -> None:
     banner = b"====\n" * 9000
     append(log, banner + lines(0, 100))
-    look(tail, clock)
+    look(tail)
     log.rename(f"{log}.2")
     pack(Path(f"{log}.1.gz"), banner + lines(100, 150))
     append(log, banner + lines(150, 160))
-    got = look(tail, clock)
+    got = look(tail)
     assert got[1::2] == [banner + lines(100, 150), banner + lines(150, 160)]
 
 
 @pytest.mark.parametrize("keep", [10, 200, 2999])
 @pytest.mark.parametrize("way", ["over", "renamed"])
-def test_the_head_was_cut_off(tail: Tail, log: Path, clock: Clock, keep: int, way: str) -> None:
+def test_the_head_was_cut_off(tail: Tail, log: Path, keep: int, way: str) -> None:
     append(log, lines(0, 3000) + b"torn ")
-    look(tail, clock)
+    look(tail)
     newest = lines(3000 - keep, 3000) + b"torn "
     if way == "over":
         log.write_bytes(newest)
@@ -183,24 +133,24 @@ def test_the_head_was_cut_off(tail: Tail, log: Path, clock: Clock, keep: int, wa
         log.with_name("part").write_bytes(newest)
         log.with_name("part").replace(log)
     append(log, b"line\n" + lines(3000, 3005))
-    assert look(tail, clock) == [b"line\n" + lines(3000, 3005)], "and the torn line is whole"
+    assert look(tail) == [b"line\n" + lines(3000, 3005)], "and the torn line is whole"
 
 
-def test_the_head_was_cut_off_seen_half_way(tail: Tail, log: Path, clock: Clock) -> None:
+def test_the_head_was_cut_off_seen_half_way(tail: Tail, log: Path) -> None:
     append(log, lines(0, 3000))
-    look(tail, clock)
+    look(tail)
     os.truncate(log, 0)
-    assert look(tail, clock) == [Cut(Why.TRUNCATED)]
+    assert look(tail) == [Cut(Why.TRUNCATED)]
     append(log, lines(2900, 3005))
-    assert look(tail, clock) == [lines(3000, 3005)]
+    assert look(tail) == [lines(3000, 3005)]
 
 
-def test_the_same_last_words_are_no_same_text(tail: Tail, log: Path, clock: Clock) -> None:
+def test_the_same_last_words_are_no_same_text(tail: Tail, log: Path) -> None:
     done = b"-- the job is over, all is well, the files are in their place " * 5 + b"\n"
     append(log, lines(0, 100) + done)
-    look(tail, clock)
+    look(tail)
     log.write_bytes(lines(100, 130) + done)
-    assert look(tail, clock) == [Cut(Why.TRUNCATED), lines(100, 130) + done]
+    assert look(tail) == [Cut(Why.TRUNCATED), lines(100, 130) + done]
 
 
 @pytest.mark.parametrize("times", [0, 2])
@@ -215,20 +165,20 @@ def test_an_end_that_is_not_there_once_says_nothing(tmp_path: Path, times: int) 
 
 def test_lines_that_come_a_minute_after_the_rotation(tail: Tail, log: Path, clock: Clock) -> None:
     append(log, lines(0, 9))
-    look(tail, clock)
+    look(tail)
     log.rename(f"{log}.1")
     append(log, lines(10, 12))
-    look(tail, clock)
+    look(tail)
     for late in range(3):
         clock.now += LATE_SECONDS - 1
         append(Path(f"{log}.1"), lines(100 + late, 101 + late))
-        assert look(tail, clock) == [lines(100 + late, 101 + late)], "each begins the wait anew"
+        assert look(tail) == [lines(100 + late, 101 + late)], "each begins the wait anew"
     clock.now += 1
     pack(Path(f"{log}.1.gz"), Path(f"{log}.1").read_bytes())
     Path(f"{log}.1").unlink()
     log.rename(f"{log}.2")
     append(log, lines(20, 21))
-    assert look(tail, clock) == [Cut(Why.ROTATED), lines(20, 21)], "the late lines are known too"
+    assert look(tail) == [Cut(Why.ROTATED), lines(20, 21)], "the late lines are known too"
 
 
 def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
