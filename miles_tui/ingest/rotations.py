@@ -71,6 +71,11 @@ def is_rotation(name: str, of: str) -> bool:
     return mark_of(name, of)[0] is not Kin.NONE
 
 
+def is_ambiguous(name: str, of: str) -> bool:
+    """Whether that name may as well be that of another run: `train-2.log` beside `train.log`."""
+    return not name.startswith(of)
+
+
 def base_of(name: str) -> str:
     """The log that a file called `name` is surely a rotation of; `name` itself (unpacked) where of none."""
     plain = name.removesuffix(".gz")
@@ -171,14 +176,22 @@ def _that_go_on(maybe: list[Path], parts: list[Path]) -> list[Path]:
     """Those files that one of the parts, or another file that does, is the continuation of."""
     if not maybe:
         return []
-    starts = [first_metrics(part) for part in parts]
+    starts = [_of(first_metrics, part) for part in parts]
     joining: list[Path] = []
-    ends = {path: last_metrics(path) for path in maybe}
+    ends = {path: _of(last_metrics, path) for path in maybe}
     while found := next((path for path, end in ends.items() if any(continues(end, start) for start in starts)), None):
         del ends[found]
         joining.append(found)
-        starts.append(first_metrics(found))
+        starts.append(_of(first_metrics, found))
     return joining
+
+
+def _of(metrics: Callable[[PlainFile], End], path: Path) -> End:
+    try:
+        with PlainFile(str(path)) as file:
+            return metrics(file)
+    except OSError:
+        return End()
 
 
 def continues(end: End, start: End) -> bool:
@@ -193,34 +206,48 @@ def continues(end: End, start: End) -> bool:
     return in_time and 1 in steps and all(step in (0, 1) for step in steps)
 
 
-def first_metrics(path: Path) -> End:
+def lies_between(file: PlainFile, before: PlainFile | None, after: PlainFile | None) -> bool:
+    """Whether a text with an ambiguous name may have been written after `before` and before `after`.
+
+    The times of their metric lines tell, where there are none their numbers. Another run that is logged at the same
+    time began before the one ended, or ends after the other began.
+    """
+    first, last = first_metrics(file), last_metrics(file)
+    seams = [(last_metrics(before), first)] if before else []
+    seams += [(last, first_metrics(after))] if after else []
+    for end, start in seams:
+        if end.time is not None and start.time is not None:
+            if start.time < end.time - SLACK:
+                return False
+        elif end.numbers and start.numbers and not continues(end, start):
+            return False
+    return True
+
+
+def first_metrics(file: PlainFile) -> End:
     """The numbers and the time of the first metric lines in a file."""
-    with suppress(OSError), PlainFile(str(path)) as file:
+    text = b""
+    for more in text_of(file):
+        text += more
+        end = _read(text.split(b"\n")) if len(text) >= LOOKED_AT[0] else End()
+        if end.numbers or len(text) >= LOOKED_AT[1]:
+            return end
+    return _read(text.split(b"\n"))
+
+
+def last_metrics(file: PlainFile) -> End:
+    """The numbers and the time of the last metric lines in a file. A packed one is unpacked whole: 300 MB/s."""
+    if is_packed(file):
         text = b""
         for more in text_of(file):
-            text += more
-            end = _read(text.split(b"\n")) if len(text) >= LOOKED_AT[0] else End()
-            if end.numbers or len(text) >= LOOKED_AT[1]:
-                return end
-        return _read(text.split(b"\n"))
-    return End()
-
-
-def last_metrics(path: Path) -> End:
-    """The numbers and the time of the last metric lines in a file. A packed one is unpacked whole: 300 MB/s."""
-    with suppress(OSError), PlainFile(str(path)) as file:
-        if is_packed(file):
-            text = b""
-            for more in text_of(file):
-                text = (text + more)[-LOOKED_AT[1] :]
-            return _read(text.split(b"\n")[::-1])
-        size = file.stat().st_size
-        for most in LOOKED_AT:
-            lines = file.peek(most, max(0, size - most)).split(b"\n")
-            end = _read(lines[:0:-1] if size > most else lines[::-1])
-            if end.numbers:
-                return end
-    return End()
+            text = (text + more)[-LOOKED_AT[1] :]
+        return _read(text.split(b"\n")[::-1])
+    size = file.stat().st_size
+    end = End()
+    for most in LOOKED_AT:
+        lines = file.peek(most, max(0, size - most)).split(b"\n")
+        end = end if end.numbers else _read(lines[:0:-1] if size > most else lines[::-1])
+    return end
 
 
 def _read(lines: list[bytes]) -> End:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from miles_tui.ingest.known import Source, Unread, as_source, copies_among, end_in, find_unread, is_packed
 from miles_tui.ingest.pieces import Why
+from miles_tui.ingest.rotations import is_ambiguous, lies_between
 from miles_tui.ingest.siblings import Folder, Found, oldest_first
 from miles_tui.ingest.source import MARK, Key, PlainFile, Trace
 
@@ -169,7 +170,8 @@ class Succession:
                 file = closing.enter_context(PlainFile(f.path))
                 if file.key != f.key:
                     raise FileNotFoundError  # renamed since the folder was listed
-                if rest := self._unread(file, read, older):
+                rest = self._unread(file, read, older)
+                if rest and self._is_ours(file, held if isinstance(held, PlainFile) else None, new):
                     unread[file] = rest
                     continue
                 if self._folder and is_packed(file):  # it is unpacked once
@@ -192,6 +194,11 @@ class Succession:
         if plain != file.path and Path(plain).name != Path(self._real).name and Path(plain).exists():
             return None
         return find_unread(file, [*read, *older] if is_packed(file) else read)
+
+    def _is_ours(self, file: PlainFile, before: PlainFile | None, after: PlainFile) -> bool:
+        """Whether the file is no other run's, whose name is only like that of a rotation."""
+        ambiguous = is_ambiguous(Path(file.path).name, Path(self._real).name)
+        return not ambiguous or lies_between(file, before, after)
 
     def truncated_away(self, held: PlainFile) -> list[Source]:
         """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
@@ -220,7 +227,7 @@ class Succession:
                     rest = self._unread(file, read, older)
                 else:
                     continue
-                if rest:
+                if rest and self._is_ours(file, None, held):
                     unread[file] = rest
                     closing.pop_all()
         with ExitStack() as closing:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from miles_tui.ingest.logs import find_logs, runs_in
+from miles_tui.ingest.pieces import Data
 from miles_tui.ingest.rotations import End, base_of, continues, first_metrics, last_metrics
+from miles_tui.ingest.source import PlainFile
+from miles_tui.ingest.tail import Tail
 
 NOISE = b"(SGLangEngine pid=43) [2026-10-15 16:00:00] Decode batch. #running-req: 54\n"
 
@@ -161,8 +164,49 @@ def test_numbers_that_go_on(end: dict[str, int], start: dict[str, int], goes_on:
 def test_the_metrics_at_the_ends(tmp_path: Path) -> None:
     for name in ("a.log", "a.log.gz"):
         path = write(tmp_path / name, NOISE + rollouts(3, 9) + NOISE)
-        first, last = first_metrics(path), last_metrics(path)
+        with PlainFile(str(path)) as file:
+            first, last = first_metrics(file), last_metrics(file)
         assert (first.numbers, last.numbers) == ({"rollout": 3, "step": 3}, {"rollout": 8, "step": 8})
         assert last.time is not None
         assert first.time is not None
         assert last.time - first.time == 5 * 60 + 30
+
+
+class Followed:
+    """A tail whose clock goes as far as it asks for."""
+
+    def __init__(self, log: Path) -> None:
+        self.now = 0.0
+        self.tail = Tail(str(log), clock=lambda: self.now)
+
+    def text(self) -> bytes:
+        pieces = self.tail.read()
+        while not self.tail.caught_up or self.tail.retry_in is not None:
+            self.now += self.tail.retry_in or 0.0
+            pieces += self.tail.read()
+        return b"".join(piece.data for piece in pieces if isinstance(piece, Data))
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("way", ["renamed", "truncated"])
+def test_another_run_beside_the_log_is_not_followed(tmp_path: Path, way: str, stamped: bool) -> None:
+    """A second run begins while the log is followed; then the log is rotated."""
+
+    def text(begin: int, end: int) -> bytes:
+        whole = rollouts(begin, end)
+        return whole if stamped else whole.replace(b"[2026-10-15 16:", b"[")
+
+    log = write(tmp_path / "train.log", text(0, 20))
+    followed = Followed(log)
+    assert followed.text() == text(0, 20)
+    write(tmp_path / "train-2.log", text(5, 45))
+    if way == "renamed":
+        log.rename(tmp_path / "train.1.log")
+        write(tmp_path / "train.0.log", text(20, 30))  # it came and went before we looked
+        write(log, text(30, 40))
+        assert followed.text() == text(20, 40)
+    else:
+        log.write_bytes(b"")
+        write(log, text(20, 30))
+        assert followed.text() == text(20, 30)
+    followed.tail.close()
