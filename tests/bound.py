@@ -155,6 +155,8 @@ CHART = {
     "chart.far-right": Case("enter left shift+left shift+left", reads(37)),
     "chart.in": Case("enter", lambda s: s.app.screen.span is not None and differs(s)),
     "chart.out": Case("enter plus", lambda s: s.app.screen.span is None and differs(s)),
+    "chart.before": Case("enter plus", lambda s: s.app.screen.span == (11, 35) and differs(s)),
+    "chart.after": Case("enter plus left_curly_bracket", lambda s: s.app.screen.span == (23, 47) and differs(s)),
     "chart.whole": Case("enter left plus", lambda s: s.app.screen.span is s.app.screen.cursor is None and differs(s)),
     "chart.scale": Case("enter", lambda s: s.app.screen.logarithmic and "log scale" in s.after.splitlines()[1]),
     "chart.lines": Case("enter", opens("PlaceScreen")),

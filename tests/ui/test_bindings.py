@@ -125,7 +125,8 @@ async def test_the_palette_can_be_read_without_utf_8(shown: Opened) -> None:
 @pytest.mark.parametrize("name", list(WAYS))
 async def test_every_key_of_a_footer_works(shown: Opened, name: str) -> None:
     names = {"Esc": "escape", "Enter": "enter", "?": "question_mark", "/": "slash", "+": "plus", "-": "minus",
-             "↑": "up", "↓": "down", "←": "left", "→": "right"}  # fmt: skip
+             "↑": "up", "↓": "down", "←": "left", "→": "right",
+             "{": "left_curly_bracket", "}": "right_curly_bracket"}  # fmt: skip
     async with shown(name, (120, 36)) as screen:
         here = screen.app.screen
         footer = here.query_one("#keys", Lines).lines[0]

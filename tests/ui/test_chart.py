@@ -16,7 +16,7 @@ from miles_tui.core.series import PAUSED, Point, Series
 from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Glyphs
 from miles_tui.core.text import cells
 from miles_tui.ui.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
-from miles_tui.ui.scale import Scale, labels, rollout_range, ticks, value_range
+from miles_tui.ui.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
 from miles_tui.ui.theme import ROLES
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
@@ -213,7 +213,7 @@ def test_ticks_are_inside_and_tell_themselves_apart(low: float, length: float, c
 def test_the_x_range_has_room_for_what_comes(first: int, length: int) -> None:
     begin, end = rollout_range(first, first + length)
     assert begin == first
-    assert first + length < end <= first + length + 2 + 0.3 * (length + 1)
+    assert first + length < end <= first + length + 2 + 2.5 / AHEAD * (length + 1)
 
 
 def test_the_y_range_ends_at_round_numbers() -> None:

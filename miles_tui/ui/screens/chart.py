@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
@@ -19,16 +18,13 @@ from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans
 from miles_tui.ui.views import series_of
-from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.canvas import Canvas
 
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
 LEAST_SPAN = 8  # rollouts: closer is no picture
-
-
-class Canvas(Lines, can_focus=True):
-    """The chart's lines."""
+ZOOM, WHEEL = 1.25, 0.125  # a step of the wheel: this much closer, or the part moves by this part of its length
 
 
 class ChartScreen(SubScreen):
@@ -41,6 +37,10 @@ class ChartScreen(SubScreen):
         Binding("shift+right", "read(10)", "Read", id="chart.far-right", show=False, tooltip="Ten rollouts on"),
         Binding("plus,equals_sign", "zoom(2)", "Zoom", id="chart.in", key_display="+", tooltip="Zoom in"),
         Binding("minus", "zoom(0.5)", "Zoom out", id="chart.out", show=False, key_display="-", tooltip="Zoom out"),
+        Binding("left_curly_bracket", "pan(-1)", "Pan", id="chart.before", show=False, key_display="{",
+                tooltip="Earlier rollouts: the zoomed part moves by a half; the mouse drags it"),
+        Binding("right_curly_bracket", "pan(1)", "Pan", id="chart.after", show=False, key_display="}",
+                tooltip="Later rollouts; the wheel zooms, Shift and the wheel move"),
         Binding("0", "whole", "Whole", id="chart.whole", show=False, tooltip="The whole run, no cursor"),
         Binding("s", "scale", "Log scale", id="chart.scale", tooltip="Logarithmic scale, or linear again"),
         Binding("l", "lines", "Log lines", id="chart.lines", show=False,
@@ -52,8 +52,8 @@ class ChartScreen(SubScreen):
         Binding("up,k", "signal(-1)", "Signal", id="chart.up", show=False, tooltip="The signal above"),
         Binding("down,j", "signal(1)", "Signal", id="chart.down", show=False, tooltip="The signal below"),
     ]  # fmt: skip
-    FOOTER = (("Esc", "back", 0), ("←→", "read", 1), ("↑↓", "signal", 3), ("+ -", "zoom", 2), ("s", "log scale", 6),
-              ("c", "pair", 4), ("v", "keep", 5), ("0", "whole run", 7))  # fmt: skip
+    FOOTER = (("Esc", "back", 0), ("←→", "read", 1), ("↑↓", "signal", 3), ("+ -", "zoom", 2), ("s", "log scale", 7),
+              ("c", "pair", 4), ("v", "keep", 5), ("{ }", "pan", 6), ("0", "whole run", 8))  # fmt: skip
     DEFAULT_CSS = """
     ChartScreen #title { margin-bottom: 0; }
     """
@@ -65,6 +65,7 @@ class ChartScreen(SubScreen):
         self.logarithmic = False
         self.span: tuple[int, int] | None = None
         self._glyphs = GLYPHS[glyphs]
+        self._rest = 0.0  # of a rollout, that the part is still to be moved by
         self._chart: Chart | None = None
         self._drawn: object = None
 
@@ -120,13 +121,22 @@ class ChartScreen(SubScreen):
         line, edge = ("*", "-") if self._glyphs is ASCII else ("─", "╌")
         return f"· rollout  {line} mean of {self.session.run.window}" + (f"  {edge} range" if ranged else "")
 
-    def on_click(self, event: events.Click) -> None:
+    def on_canvas_picked(self, event: Canvas.Picked) -> None:
         """A click reads the rollout under it."""
-        body = self.query_one("#body", Canvas)
-        if self._chart is not None and event.widget is body:
-            at = self._chart.rollout_at(event.x)
-            if at is not None:
-                self._read(at)
+        at = self._chart.rollout_at(event.x) if self._chart is not None else None
+        if at is not None:
+            self._read(at)
+
+    def on_canvas_dragged(self, event: Canvas.Dragged) -> None:
+        """What was under the mouse stays under it."""
+        self._move(-event.columns * self._per_column)
+
+    def on_canvas_turned(self, event: Canvas.Turned) -> None:
+        """The wheel zooms around the rollout under the mouse, or moves the part."""
+        if event.aside:
+            self._move(event.by * WHEEL * self._length)
+        elif self._chart is not None:
+            self._zoom(ZOOM**event.by, self._chart.rollout_at(event.x))
 
     def action_read(self, by: int) -> None:
         """Move the cursor; the first press puts it on the newest rollout in sight."""
@@ -137,20 +147,53 @@ class ChartScreen(SubScreen):
         self.cursor = rollout
         if self.span is not None and not self.span[0] <= rollout <= self.span[1]:
             half = (self.span[1] - self.span[0]) // 2
-            self.span = self._clamped(rollout - half, 2 * half)
+            self._show(rollout - half, 2 * half)
         self.fill()
 
     def action_zoom(self, times: float) -> None:
         """Show a part: around the cursor, else the newest."""
+        self._zoom(times, self.cursor)
+
+    def _zoom(self, times: float, around: int | None) -> None:
+        """Show a part `times` shorter in which `around` keeps its place; without it the newest end, or the middle."""
         first, last = self._extent()
-        length = (self.span[1] - self.span[0]) if self.span else last - first
-        length = max(LEAST_SPAN, math.ceil(length / times))  # so that in and out again is the whole run
+        length = max(LEAST_SPAN, math.ceil(self._length / times))  # so that in and out again is the whole run
         if length >= last - first:
             self.span = None
         else:
-            centre = self.cursor if self.cursor is not None else last - length // 2
-            self.span = self._clamped(centre - length // 2, length)
+            before, after = self._chart.span if self._chart is not None else (first, last)
+            if around is None or not before <= around <= after:
+                around = after if after >= last else (before + after) // 2
+            self._show(around - round((around - before) * length / max(1, after - before)), length)
         self.fill()
+
+    def action_pan(self, by: int) -> None:
+        """Move the part by a half of it."""
+        if self.span is None:
+            self.say("the whole run is in sight: + zooms in")
+        self._move(by * self._length / 2)
+
+    def _move(self, rollouts: float) -> None:
+        """Move the part; what is less than a rollout is kept for the next time."""
+        if self.span is None:
+            return
+        self._rest += rollouts
+        whole = int(self._rest)
+        self._rest -= whole
+        self._show(self.span[0] + whole, self._length)
+        self.fill()
+
+    @property
+    def _length(self) -> int:
+        """Rollouts from one end of what is shown to the other."""
+        first, last = self.span or self._extent()
+        return last - first
+
+    @property
+    def _per_column(self) -> float:
+        """Rollouts a column."""
+        chart = self._chart
+        return (chart.span[1] - chart.span[0]) / chart.columns if chart is not None and chart.columns else 0.0
 
     def action_whole(self) -> None:
         self.span = self.cursor = None
@@ -210,7 +253,8 @@ class ChartScreen(SubScreen):
         points = [p.rollout for p in values_of(self.session.run, self.signal)[0] if not p.flags & DEAD]
         return (min(points), max(points)) if points else (0, 1)
 
-    def _clamped(self, start: int, length: int) -> tuple[int, int]:
+    def _show(self, start: int, length: int) -> None:
+        """The part of that length, inside the run."""
         first, last = self._extent()
         start = max(first, min(start, last - length))
-        return start, start + length
+        self.span = start, start + length
