@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless
 
 # A row begins with blanks; what a transport put before them does not matter.
 _ROW = re.compile(r"(?:\A|  |(?<=[:>|\])-]) )([A-Za-z_]\w{0,80}) (?:\.{2,}(?: |\Z)|(?<=\w{46} ))(.*)", re.DOTALL)
@@ -22,7 +22,7 @@ _MOST_DIGITS = 12
 
 def table_row(line: str) -> tuple[str, str] | None:
     """`  name ....... value` as (name, value), whatever prefix stands before it, or None."""
-    match = _ROW.search(mask(plain(line).strip()))
+    match = _ROW.search(harmless(line).strip())
     return (match[1], match[2].strip()[:_MOST_VALUE]) if match else None
 
 
@@ -31,7 +31,7 @@ def cli_arguments(line: str) -> dict[str, str]:
 
     `--flag` alone is "True"; several values are joined with blanks.
     """
-    text = mask(plain(line))
+    text = harmless(line)
     try:
         words = shlex.split(text)
     except ValueError:  # an apostrophe or an unclosed quote

@@ -7,6 +7,8 @@ tokens. Whatever is shown has been through both: `harmless(text)`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from os import PathLike
 
 from miles_tui.core.text import of_sure_width
 
@@ -115,8 +117,9 @@ def harmless(text: str) -> str:
     return mask(plain(text))
 
 
-def harmless_name(name: object) -> str:
-    """A file's name that may be shown: it may hold whatever a log may, and bytes that are no UTF-8, a `?` each."""
+@lru_cache(maxsize=1024)  # 8 us each, and a screen has the same ones again
+def harmless_name(name: str | PathLike[str]) -> str:
+    """A file's or a metric's name as it may be shown: it holds whatever a log does. No UTF-8 is `?` a byte."""
     return harmless(str(name).encode(errors="replace").decode())
 
 

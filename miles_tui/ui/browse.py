@@ -7,12 +7,13 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.series import Series
 from miles_tui.core.text import middle, pad
 from miles_tui.ui.match import Match
 from miles_tui.ui.rows import ARROWS, Sparkline, figure
 from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import RowView, harmless
+from miles_tui.ui.views import RowView
 
 FIRST = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
 TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: usually one number many times
@@ -74,7 +75,7 @@ def entries(metrics: dict[str, Series], fits: Match, closed: Container[str]) -> 
     out: list[Entry] = []
     for group in order:
         names = sorted(groups[group], key=_natural)
-        out.append(Entry(harmless(group), tuple(names), group, is_group=True, closed=group in closed))
+        out.append(Entry(harmless_name(group), tuple(names), group, is_group=True, closed=group in closed))
         if group not in closed:
             out += [_entry(group, twins) for twins in _folded(names, metrics)]
     return out
@@ -121,7 +122,7 @@ def _entry(group: str, names: tuple[str, ...]) -> Entry:
     if len(names) > 1:
         found = TWINS.match(label)
         label = f"{found[1] if found else label}* ({len(names)} equal)"
-    return Entry(harmless(label), names, group)
+    return Entry(harmless_name(label), names, group)
 
 
 def _folded(names: list[str], metrics: dict[str, Series]) -> Iterable[tuple[str, ...]]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless
 
 MOST_WAITING = 16  # alerts that wait while one is told; more are left out, and that is said
 MOST_SAID = 4096  # bytes of a failing command's complaint that are looked at
@@ -122,7 +122,7 @@ class Command:
             return ""
         lines = bytes(tail).decode(errors="replace").strip().splitlines()
         how = f"status {status}" if status > 0 else f"signal {-status}"
-        return how + (f": {mask(plain(lines[-1]))}" if lines else "")
+        return how + (f": {harmless(lines[-1])}" if lines else "")
 
 
 def _give(process: subprocess.Popen[bytes], data: bytes) -> None:

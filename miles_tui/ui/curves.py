@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from miles_tui.core.alerts import Alert
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.numbers import number
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series
 from miles_tui.ui.chart import Mark, Other, readout
 from miles_tui.ui.rows import range_text
 from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import RowView, harmless, means_of, row_view, series_of
+from miles_tui.ui.views import RowView, means_of, row_view, series_of
 
 STYLES = ("chart.mean", "chart.second", "chart.third")
 MOST = len(STYLES)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
@@ -48,7 +49,7 @@ class Curve:
 
     def label(self) -> Spans:
         """Its number and name, in its style."""
-        return [(self.style, f"{self.tag} " if self.tag else ""), ("bright", harmless(self.name))]
+        return [(self.style, f"{self.tag} " if self.tag else ""), ("bright", harmless_name(self.name))]
 
 
 def curves_of(run: RunState, subjects: Sequence[str]) -> list[Curve]:

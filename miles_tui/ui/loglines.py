@@ -1,6 +1,6 @@
 """Lines of a log as lines of the screen: time, level, who, what; a metric line as its record. Pure.
 
-All log text goes through `mask(plain(...))` before anything else is done with it.
+All log text goes through `harmless` before anything else is done with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from miles_tui.core.glossary import meaning_of
 from miles_tui.core.lines import clean
 from miles_tui.core.numbers import number
 from miles_tui.core.parse import records_in
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless
 from miles_tui.core.prefix import message_of, source_of, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.sift import LINE, Break, Entry, Fold, Line
@@ -78,11 +78,6 @@ def line_row(number_: int, raw: bytes) -> Row:
     level = "error" if _ERROR.search(message) else "warning" if _WARNING.search(message) else ""
     said = _LOGGER_DASH.sub(r"\1 ", message, count=1).rstrip()
     return Row(number_, said, level, role_of(source_of(text).role), time_of(text))
-
-
-def harmless(text: str) -> str:
-    """Log text that can't act on a terminal, keys in it masked."""
-    return mask(plain(text))
 
 
 def role_of(name: str) -> str:
@@ -172,7 +167,7 @@ def whole_text(entry: Entry) -> str:
         text = harmless(clean(entry.raw))
         return text if len(entry.raw) < LINE else text[: len(text) - CUT]
     if isinstance(entry, Fold):
-        last = mask(plain(clean(entry.lines[-1][:READ])))[:SHOWN] if entry.lines else ""
+        last = harmless(clean(entry.lines[-1][:READ]))[:SHOWN] if entry.lines else ""
         return f"{fold_text(entry)}, the last: {last}"
     return f"the file was {entry.why} here"
 

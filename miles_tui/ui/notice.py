@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from miles_tui.core.alerts import Alert
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.glyphs import to_ascii
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless
 from miles_tui.core.run import RunState
 from miles_tui.core.text import fit_text
 from miles_tui.ui.setup import Notices
@@ -45,7 +45,7 @@ class News:
         at = "" if step is None else f" at rollout {step}"
         if not self.begins:
             return f"{self.log}: {self.alert.condition} resolved{at}"
-        return mask(plain(f"{self.log}: {self.alert.condition}{at}: {self.alert.evidence}"))
+        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.alert.evidence}")
 
 
 def as_json(alert: Alert) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miles_tui.core.judge import Judge
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import RunState
 from miles_tui.errors import MilesTuiError
-from miles_tui.ui.views import harmless, series_of
+from miles_tui.ui.views import series_of
 
 if TYPE_CHECKING:
     from miles_tui.ingest.read import Log
@@ -54,7 +55,7 @@ class References:
                 self.failed.append(str(error))
             else:
                 if run.records:
-                    self.runs.append(Reference(harmless(Path(log).stem), run))
+                    self.runs.append(Reference(harmless_name(Path(log).stem), run))
                 else:
                     self.failed.append(f"{log}: no metric to compare with")
             told()

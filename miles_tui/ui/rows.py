@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 
 from miles_tui.core.glossary import Meaning
 from miles_tui.core.numbers import fit, number, signed
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.ranges import OWN
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.text import cells, fit_text, middle, pad
 from miles_tui.ui.layout import Columns
 from miles_tui.ui.spans import Part, Spans, packed
-from miles_tui.ui.views import NOT_JUDGED, RowView, harmless
+from miles_tui.ui.views import NOT_JUDGED, RowView
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 
@@ -67,12 +68,12 @@ def signal_row(
 
 def label_cells(name: str, unit: str) -> int:
     """The cells of a name with its unit."""
-    return cells(harmless(name)) + (2 + cells(unit) if unit else 0)
+    return cells(harmless_name(name)) + (2 + cells(unit) if unit else 0)
 
 
 def _label(view: RowView, c: Columns, style: str, *, marked: bool) -> Spans:
     """The name, its unit and the sign of a marked row as far as there is room, and the gap behind them."""
-    name = middle(harmless(view.name), c.name)
+    name = middle(harmless_name(view.name), c.name)
     unit = f", {view.unit}" if view.unit and label_cells(view.name, view.unit) <= c.name else ""
     used = cells(name) + cells(unit)
     sign = (" " + MARKED)[-min(2, c.name + c.gap - used) :] if marked else ""
@@ -123,7 +124,7 @@ def range_text(view: RowView, width: int, owner: str = "") -> str:
 
 def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) -> Spans:
     """What the selected signal is, what is healthy, and its range in full; whole pieces only."""
-    name = harmless(view.name)
+    name = harmless_name(view.name)
     parts = [Part(0, [("bright", name)])]
     if meaning is not None:
         unit = f" ({meaning.unit})" if meaning.unit else ""

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.columns import Axis, Span, joined
 from miles_tui.core.glossary import Meaning, meaning_of
-from miles_tui.core.plain import mask, plain
+from miles_tui.core.plain import harmless, harmless_name
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
@@ -242,12 +241,6 @@ def light_of(run: RunState, name: str) -> Light:
     """The state of a signal."""
     word, severity = standing(run, name)
     return LIGHTS[severity or word]
-
-
-@lru_cache(maxsize=1024)
-def harmless(text: str) -> str:
-    """Log text that can't act on a terminal, keys in it masked."""
-    return mask(plain(text))
 
 
 def alert_views(run: RunState) -> list[AlertView]:
