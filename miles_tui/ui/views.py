@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.columns import Axis, Span, joined
 from miles_tui.core.glossary import Meaning, meaning_of
-from miles_tui.core.plain import harmless, harmless_name
+from miles_tui.core.plain import harmless
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
