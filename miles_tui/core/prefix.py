@@ -96,15 +96,6 @@ def head_time(line: str, *, own: bool = False) -> float | None:
     return None if own else carried
 
 
-def last_time(text: str) -> float | None:
-    """The time stamp of the last line in `text` that has one."""
-    for line in reversed(text.splitlines()):
-        time = time_of(line)
-        if time is not None:
-            return time
-    return None
-
-
 def seconds(
     year: Digits, month: Digits, day: Digits, hour: Digits, minute: Digits, second: Digits, fraction: Digits | None
 ) -> float | None:

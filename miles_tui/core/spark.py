@@ -65,17 +65,6 @@ _LEFT = (0x40, 0x04, 0x02, 0x01)
 _BOTH = (0xC0, 0x24, 0x12, 0x09)
 
 
-def usual_glyphs(*, utf8: bool, term: str = "") -> Glyphs:
-    """The richest set that a terminal shows for certain; `term` is its `TERM`.
-
-    The fonts of the Linux console and of hardware terminals have no braille and few blocks; those of old Windows
-    consoles have blocks only.
-    """
-    if not utf8 or term in ("", "dumb", "linux", "ansi") or term.startswith(("vt", "cons")):
-        return ASCII
-    return BLOCKS if term == "cygwin" else BRAILLE
-
-
 def slots_of(width: int, glyphs: Glyphs) -> int:
     """How many columns fit: beside the bar of the range, or where every fifth is followed by a mark of the mean."""
     if glyphs.joint:

@@ -83,10 +83,6 @@ class LogBook:
         self.follow, self.newer = True, 0
         self.at = max(0, len(self.items) - 1)
 
-    def go_to(self, number: int) -> None:
-        """Choose the entry of that number."""
-        self.choose(next((i for i, item in enumerate(self.items) if item.entry.number >= number), self.at))
-
     def filter(self, *, level: str | None = None, role: str | None = None, noise: bool | None = None) -> None:
         """Change what is shown; the cursor stays at its line or goes to the next one that is shown."""
         self.level = self.level if level is None else level

@@ -21,11 +21,6 @@ def text_of(spans: Iterable[Span]) -> str:
     return "".join(text for _, text in spans)
 
 
-def restyled(spans: Iterable[Span], style: str) -> Spans:
-    """The same text in one style."""
-    return [(style, text) for _, text in spans]
-
-
 def pointed(spans: Sequence[Span]) -> Spans:
     """The line with a pointer in the first place that is free: which line is chosen, without colours."""
     out = list(spans)

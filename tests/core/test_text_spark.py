@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from miles_tui.core.columns import PERS, Axis, Column, axis_of, columns_of
 from miles_tui.core.series import PAUSED, Series
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, Frame, Glyphs, slots_of, spark, usual_glyphs, y_range
+from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, Frame, Glyphs, slots_of, spark, y_range
 from miles_tui.core.text import cells
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
@@ -272,15 +272,3 @@ def test_a_constant_zero_lies_at_the_bottom() -> None:
 
 def test_one_rollout_alone_does_not_need_a_mean() -> None:
     assert [style for style, char in draw(series([1.0]), 10) if char != " "] == ["spark.step"]
-
-
-@pytest.mark.parametrize(
-    ("utf8", "term", "name"),
-    [
-        (True, "xterm-256color", "braille"), (True, "tmux-256color", "braille"), (True, "linux", "ascii"),
-        (True, "dumb", "ascii"), (False, "xterm-256color", "ascii"), (True, "cygwin", "blocks"),
-        (True, "vt220", "ascii"),
-    ],
-)  # fmt: skip
-def test_the_richest_glyphs_that_a_terminal_shows(utf8: bool, term: str, name: str) -> None:
-    assert usual_glyphs(utf8=utf8, term=term).name == name

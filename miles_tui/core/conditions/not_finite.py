@@ -38,14 +38,12 @@ class NotFinite:
     stages = (Stage.SAMPLED, Stage.TRAINED)
 
     def __init__(self) -> None:
-        self.on, self.clear, self.early = False, 0, False
+        self.on, self.clear = False, 0
 
     def judge(self, rollout: Rollout, stage: Stage) -> Reading:
         """See `Rule.judge`."""
         if not self.on and math.isfinite(sum(rollout.values.values()) + sum(rollout.metrics.values())):
-            return (
-                OK  # nearly always, at a tenth of the cost of a look at each: one that is not finite makes the sum so
-            )
+            return OK  # nearly always, at a tenth of a look at each: one that is not finite makes the sum so
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
         bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]
         if bad:
