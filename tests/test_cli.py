@@ -13,28 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-LOGS = ROOT / "sample_logs"
-
-
-def run(
-    *argv: str, cwd: Path | None = None, stdin: bytes = b"", **environment: str
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "miles_tui", *argv],
-        capture_output=True, cwd=cwd, input=stdin, env={**os.environ, **environment}, check=False, timeout=60,
-    )  # fmt: skip
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def one_clear_line(done: subprocess.CompletedProcess[str]) -> str:
-    assert "Traceback" not in done.stderr
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("miles-tui: ")
-    return lines[0]
-
+from commands import LOGS, one_clear_line, run
 
 # What each recorded log must raise above a notice, and the rollouts at which it may be raised.
 RAISED = {
@@ -135,63 +114,6 @@ def test_alone_it_opens_the_newest_log_here(tmp_path: Path) -> None:
     assert "new.log" in run(cwd=tmp_path).stdout
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    done = run("check", str(tmp_path / "nowhere.log"))
-    assert done.returncode == 2
-    assert "nowhere.log" in one_clear_line(done)
-
-
-def test_a_folder_without_a_log(tmp_path: Path) -> None:
-    done = run("check", str(tmp_path))
-    assert done.returncode == 2
-    one_clear_line(done)
-
-
-def test_a_binary_file(tmp_path: Path) -> None:
-    (tmp_path / "x.bin").write_bytes(bytes(range(256)) * 2000)
-    done = run("check", str(tmp_path / "x.bin"))
-    assert done.returncode in (2, 3)
-    assert "binary" in one_clear_line(done)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_file(tmp_path: Path) -> None:
-    log = tmp_path / "secret.log"
-    log.write_text("step 0: {'train/loss': 1.0}\n")
-    log.chmod(0)
-    done = run("check", str(log))
-    assert done.returncode == 2
-    assert "secret.log" in one_clear_line(done)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("------------------------ arguments ------------------------\n  num_rollout ....... 48\n"
-         "-------------------- end of arguments ---------------------\n"
-         + '(SGLangEngine pid=1) [2026-10-15 16:00:00] INFO: "POST /generate" 200 OK\n' * 50, "2>&1"),
-        ('{"level": "info", "data": {"loss": 0.5}, "step": 3}\n' * 50, "JSON"),
-        ("step:1 - actor/pg_loss:0.01 - critic/score/mean:0.5\n" * 50, "not of Miles"),
-        ("", "empty"),
-    ],
-    ids=["stdout-only", "json", "another-framework", "empty"],
-)  # fmt: skip
-def test_a_log_without_a_metric_says_the_usual_cause(tmp_path: Path, text: str, says: str) -> None:
-    log = tmp_path / "train.log"
-    log.write_text(text)
-    done = run("check", str(log))
-    assert done.returncode == 3
-    assert says.lower() in one_clear_line(done).lower()
-    assert run("export", str(log)).returncode == 3
-
-
-def test_an_unknown_option_names_the_nearest() -> None:
-    done = run("check", "--formt", "json", "x.log")
-    assert done.returncode == 2
-    assert "--format" in one_clear_line(done)
-    assert run("check", "--format", "yaml", "x.log").returncode == 2
-
-
 def test_help_and_version() -> None:
     helped = run("--help")
     assert helped.returncode == 0
@@ -204,13 +126,6 @@ def test_several_logs_give_the_highest_status(tmp_path: Path) -> None:
     done = run("check", str(LOGS / "gap-jump.log"), str(tmp_path / "empty.log"), str(LOGS / "plain-seed1.log"))
     assert done.returncode == 3
     assert done.stdout.count("rollout 47 of 48") == 2
-
-
-def test_a_reader_that_leaves_early_is_no_error() -> None:
-    command = f"{sys.executable} -m miles_tui export {LOGS / 'plain-seed1.log'} | head -1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -327,13 +242,6 @@ def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
     assert 'config.toml: thme: unknown key; did you mean "theme"?' in one_clear_line(wrong)
 
 
-def test_a_log_that_cannot_be_read_hides_none_that_can(tmp_path: Path) -> None:
-    done = run("check", "--format", "json", str(LOGS / "plain-seed1.log"), str(tmp_path / "nope.log"))
-    assert done.returncode == 2
-    assert json.loads(done.stdout)["rollouts"] == 48
-    assert "nope.log" in one_clear_line(done)
-
-
 @pytest.mark.parametrize("named", [True, False], ids=["named", "found beside it"])
 def test_rotations_are_read_in_the_order_of_the_run(tmp_path: Path, named: bool) -> None:
     lines = (LOGS / "gap-jump.log").read_bytes().split(b"\n")
@@ -349,54 +257,3 @@ def test_rotations_are_read_in_the_order_of_the_run(tmp_path: Path, named: bool)
     (report,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert report["rollouts"] == 48
     assert [(a["condition"], a["raised_step"]) for a in report["alerts"]] == [("gap-jump", 23)]
-
-
-def test_extreme_values_and_names_are_no_traceback(tmp_path: Path) -> None:
-    log = tmp_path / os.fsdecode(b"b\xff.log")
-    log.write_text("".join(f"step {n}: {{'train/grad_norm': {n}e200, 'train/pg_loss': 1e-300}}\n" for n in range(30)))
-    done = run("check", "--format", "json", str(log))
-    assert "Traceback" not in done.stderr
-    assert json.loads(done.stdout)["rollouts"] == 30
-
-
-def test_a_bad_pause_pattern_is_one_line() -> None:
-    assert "no regular expression" in one_clear_line(run("calibrate", "--pause", "(", str(LOGS / "plain-seed1.log")))
-
-
-NASTY = "no\x1b[2J\x1b]0;gone\x07\u202e-" + "hf_" + "a1B2c3D4e5F6g7H8" * 2
-
-
-def test_a_files_name_acts_on_nothing_and_shows_no_key(tmp_path: Path) -> None:
-    log = tmp_path / f"{NASTY}.log"
-    log.write_bytes((LOGS / "gap-jump.log").read_bytes())
-    (tmp_path / "empty" / NASTY).mkdir(parents=True)
-    for argv in (("check", str(log)), ("check", str(tmp_path)), ("report", str(log)), ("status", str(tmp_path)),
-                 ("check", f"{log}x"), ("report", f"{log}x"), ("export", f"{log}x"), (f"{log}x", "--rotate"),
-                 ("check", str(tmp_path / "empty" / NASTY)), ("calibrate", str(log), "-o", f"{log}.toml")):  # fmt: skip
-        done = run(*argv)
-        text = done.stdout + done.stderr
-        assert text
-        assert not any(char in text for char in ("\x1b", "\x07", "\u202e")), argv
-        assert NASTY[-30:] not in text, argv
-    (row,) = map(json.loads, run("check", "--format", "json", str(log)).stdout.splitlines())
-    assert row["log"] == str(log), "the name as given"
-
-
-@pytest.mark.parametrize("command", ["check", "export", "status", "report", "export --follow"])
-def test_a_full_disk_is_one_line(command: str) -> None:
-    shell = f"exec {sys.executable} -m miles_tui {command} {LOGS / 'gap-jump.log'} > /dev/full"
-    done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False, timeout=60)
-    assert done.returncode == 2
-    one_clear_line(subprocess.CompletedProcess(done.args, done.returncode, "", done.stderr))
-
-
-@pytest.mark.parametrize(
-    "command", ["check LOG >&-", "check LOG 2>&-", "export LOG >&-", "export --follow - <&-", "check - <&-"]
-)
-def test_a_closed_descriptor_is_no_traceback_and_no_hang(command: str) -> None:
-    shell = f"exec {sys.executable} -m miles_tui {command.replace('LOG', str(LOGS / 'gap-jump.log'))}"
-    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False, timeout=60)
-    assert "Traceback" not in done.stderr
-    assert (
-        done.returncode == {"check LOG": 1, "export LOG": 0, "export --follow -": 0, "check -": 3}[command[:-4].strip()]
-    )

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from commands import LOGS, one_clear_line, run
 from runs import rollout
-from test_cli import LOGS, one_clear_line, run
 
 from miles_tui.core.conditions.stalled import LEAST
 from miles_tui.core.judge import Judge
