@@ -144,6 +144,7 @@ MAIN = {
     "row.open": Case("", opens("ChartScreen")),
     "alert.up": Case("tab down", alert("cut-share-high")),
     "alert.down": Case("tab", alert("reward-down-length-up")),
+    "alert.unfold": Case("tab", says("raised at rollout 31, ")),
     "alert.open": Case("tab", opens("ChartScreen")),
     "alert.page-up": Case("tab pagedown", lambda s: s.one(AlertPane)._top == 0 and differs(s), size=(60, 15)),
     "alert.page-down": Case("tab", lambda s: s.one(AlertPane)._top > 0 and differs(s), size=(60, 15)),

@@ -74,3 +74,12 @@ FOOTER: tuple[tuple[str, str, int], ...] = (
     ("t", "theme", 8),
     ("q", "quit", 1),
 )
+
+# The same while the alerts have the keys.
+ALERT_FOOTER = tuple(
+    key
+    for entry in FOOTER
+    for key in (
+        (("Enter", "numbers", 2), ("c", "chart", 3), ("Tab", "signals", 6)) if entry[0] == "Enter" else (entry,)
+    )
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from miles_tui.core.alerts import Alert
 from miles_tui.core.text import cells, clock, fit_text, wrap
 from miles_tui.ui.spans import Part, Spans, packed, width_of
 from miles_tui.ui.views import AlertView
@@ -22,13 +23,24 @@ class Note:
 
 
 def notes(
-    alerts: Sequence[AlertView], current: int, width: int, room: int, today: float | None, *, whole: bool = False
+    alerts: Sequence[AlertView],
+    current: int,
+    width: int,
+    room: int,
+    today: float | None,
+    *,
+    whole: bool = False,
+    unfolded: tuple[Alert, Sequence[tuple[str, str]]] | None = None,
 ) -> list[Note]:
     """An entry for each alert: in full where there is room, else the current one beside the titles of the others.
 
     The current one is cut so that every title is in sight, unless the person reads it (`whole`) and scrolls.
+    `unfolded` is one that shows its numbers, too: lines with a label.
     """
-    full = [note(alert, i, width, today, full=True) for i, alert in enumerate(alerts)]
+    full = [
+        note(alert, i, width, today, full=True, numbers=unfolded[1] if unfolded and unfolded[0] is alert.source else ())
+        for i, alert in enumerate(alerts)
+    ]
     firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if a.state != "resolved")
     if firing <= room:
         return full
@@ -53,8 +65,16 @@ def unfinished(line: Spans, width: int) -> Spans:
     return [*line[:-1], (style, fit_text(text + "  ", cells(text)))]
 
 
-def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bool) -> Note:
-    """One alert in lines of at most `width` cells: all of it, or its title alone."""
+def note(
+    alert: AlertView,
+    at: int,
+    width: int,
+    today: float | None,
+    *,
+    full: bool,
+    numbers: Sequence[tuple[str, str]] = (),
+) -> Note:
+    """One alert in lines of at most `width` cells: all of it, or its title alone; `numbers` are lines with a label."""
     over = alert.state == "resolved"
     quiet = over or alert.seen or alert.snoozed
     mark, style = ("·", "dim") if over else (MARKS[alert.severity], alert.severity)
@@ -67,7 +87,9 @@ def note(alert: AlertView, at: int, width: int, today: float | None, *, full: bo
     if not full:
         return Note(at, lines)
     lines += _paragraph("", alert.evidence, width, "dim" if quiet else "bright")
-    if not over:
+    for label, text in numbers:
+        lines += _paragraph(label, text, width, said)
+    if not over or numbers:
         lines += _paragraph("likely cause: ", alert.likely_cause, width, said)
         lines += _paragraph("first check: ", alert.first_check, width, said)
     return Note(at, lines)

@@ -124,11 +124,68 @@ async def test_tab_goes_to_the_alerts_and_their_keys(dashboard: Dashboard) -> No
         assert "▸" not in await screen.press("tab")
 
 
-async def test_enter_on_an_alert_opens_its_signal(dashboard: Dashboard) -> None:
+async def test_c_on_an_alert_opens_its_signal(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
-        await screen.press("tab", "enter")
+        assert "c chart" in await screen.press("tab")
+        await screen.press("c")
         assert isinstance(screen.app.screen, ChartScreen)
         assert screen.app.screen.signal == "gap"
+
+
+def words(screen: Any) -> str:
+    return " ".join(screen.text.split())
+
+
+async def test_enter_unfolds_the_numbers_of_an_alert_and_they_go_on(
+    dashboard: Dashboard, fixed_judge: Callable[..., Any], blocks: list[bytes]
+) -> None:
+    judge = fixed_judge({23: ("gap-jump", "gap 0.0409")})
+    async with dashboard(b"".join(blocks[:30]), judge=judge) as screen:
+        gap = screen.app.session.run.signals["gap"]
+        before = [p.value for p in gap.points() if 13 <= p.rollout <= 17]
+        assert "before" not in screen.text
+        await screen.press("tab", "enter")
+        newest = gap.last
+        for said in (
+            f"gap: before {sum(before) / 5:.3g}",
+            "(rollouts 13 to 17), raised at 0.0409 (rollout 23), ",
+            f"now {newest.value:.3g}",
+            f"(rollout {newest.rollout})",
+            "times: raised at rollout 23, 17:02:",
+            "; still firing likely cause: ",
+        ):
+            assert said in words(screen)
+        assert "c chart" in screen.text.splitlines()[-1]
+        await screen.give(blocks[30])
+        later = gap.last
+        assert later.rollout == newest.rollout + 1
+        assert f"(rollout {later.rollout})" in words(screen), "what is now is of the series"
+        await screen.press("space")
+        await screen.give(blocks[31])
+        assert gap.last.rollout == later.rollout + 1
+        await screen.press("v")
+        assert f"(rollout {later.rollout})" in words(screen), "a paused view stays"
+        await screen.press("space", "enter")
+        assert "before" not in screen.text
+
+
+async def test_the_numbers_of_an_alert_that_is_over(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        await screen.press("e", "e", "tab")
+        assert "first check" not in screen.text
+        await screen.press("enter")
+        assert "; accepted as expected at rollout 47, 1" in words(screen)
+        assert "resolved at 0.0387 (rollout 47)" in words(screen)
+        assert "first check: " in words(screen)
+
+
+async def test_an_alert_of_no_rollout_has_times_only(dashboard: Dashboard) -> None:
+    async with dashboard("crash.log") as screen:
+        await screen.give(Ended())
+        await screen.wait(lambda text: "▲ crashed" in text)
+        await screen.press("tab", "enter")
+        assert "times: raised " in words(screen)
+        assert "before 0" not in words(screen)
 
 
 async def test_the_wheel_scrolls_the_alerts(dashboard: Dashboard) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
+from miles_tui.core.alerts import Alert
+from miles_tui.ui.evidence import numbers_of
 from miles_tui.ui.notes import as_text
 from miles_tui.ui.session import Session
 from miles_tui.ui.views import AlertView
@@ -30,6 +32,8 @@ class MainActions(Screen[None]):
         super().__init__()
         self.session = session
         self.paused = False
+        self._alerts: list[AlertView] = []
+        self._numbered: tuple[Alert, list[tuple[str, str]]] | None = None  # of an alert that is unfolded
         self._said = ""
         self._asked: float | None = None  # when a new baseline was asked for, with the key before this one
         self._question: float | None = None  # the same, for the next key
@@ -78,6 +82,23 @@ class MainActions(Screen[None]):
 
     def on_signal_table_opened(self, event: SignalTable.Opened) -> None:
         self.app_.open_chart(event.name)
+
+    def on_alert_pane_unfolded(self) -> None:
+        self.fill()
+        self.pane.show_current()
+
+    def on_descendant_focus(self) -> None:
+        self.fill()  # the footer has the keys that work there
+
+    def numbers(self) -> list[tuple[str, str]]:
+        """Those of the alert that is unfolded; while the view is paused, of when it was paused or unfolded."""
+        shown = next((view for view in self._alerts if view.source is self.pane.unfolded), None)
+        if shown is None:
+            self._numbered = None
+            return []
+        if not self.paused or self._numbered is None or self._numbered[0] is not shown.source:
+            self._numbered = shown.source, numbers_of(shown, self.session.run, self.session.run.pace.last)
+        return self._numbered[1]
 
     def action_pause(self) -> None:
         """Freeze or thaw what is shown; the log is read on."""

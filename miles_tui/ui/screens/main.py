@@ -18,7 +18,7 @@ from miles_tui.core.run import Change
 from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
-from miles_tui.ui.keys import FOOTER, MAIN_KEYS
+from miles_tui.ui.keys import ALERT_FOOTER, FOOTER, MAIN_KEYS
 from miles_tui.ui.layout import WIDE, Plan, plan
 from miles_tui.ui.rows import detail_row, label_cells
 from miles_tui.ui.screens.actions import MainActions
@@ -26,7 +26,6 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
 from miles_tui.ui.sparks import Sparks, scale_words
 from miles_tui.ui.views import (
-    AlertView,
     HeaderView,
     RowView,
     alert_views,
@@ -62,7 +61,6 @@ class MainScreen(MainActions):
         self._plan = plan(80, 24)
         self._header = HeaderView()
         self._rows: list[RowView] = []
-        self._alerts: list[AlertView] = []
         self._behind = False  # a long log is being read: the views are older than the run
         self._taken = 0.0
         self._held: Widget | None = None  # had the keys before the screen was too small for it
@@ -205,7 +203,7 @@ class MainScreen(MainActions):
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
         self._show_detail()
-        self.pane.put(self._alerts, self._calm(), self._header.last, margin)
+        self.pane.put(self._alerts, self._calm(), self._header.last, margin, self.numbers())
         self._show_keys()
 
     def _show_detail(self) -> None:
@@ -227,7 +225,8 @@ class MainScreen(MainActions):
     def _show_keys(self) -> None:
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
-        keys = (*FOOTER, ("Esc", "runs", 2)) if self.app_.listed else FOOTER
+        keys = ALERT_FOOTER if self.pane.has_focus else FOOTER
+        keys = (*keys, ("Esc", "runs", 2)) if self.app_.listed else keys
         more: Spans = [("text", self._more)] if self._more else []
         width = p.width - 2 * p.columns.margin
         room = width - width_of(more) - 2 if more else width

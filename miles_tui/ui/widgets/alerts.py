@@ -8,7 +8,9 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 
+from miles_tui.core.alerts import Alert
 from miles_tui.core.glyphs import spelled
 from miles_tui.ui.notes import notes, unfinished
 from miles_tui.ui.spans import Spans, between, width_of
@@ -23,10 +25,15 @@ class AlertPane(Lines, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", id="alert.up", show=False, tooltip="The alert above"),
         Binding("down,j", "move(1)", "Down", id="alert.down", show=False, tooltip="The alert below"),
-        Binding("enter", "open", "Chart", id="alert.open", show=False, tooltip="Open the alert's signal as a chart"),
+        Binding("enter", "unfold", "Numbers", id="alert.unfold", show=False,
+                tooltip="The alert's numbers: before, when it was raised, now; Enter again folds them"),
+        Binding("c", "open", "Chart", id="alert.open", show=False, tooltip="Open the alert's signal as a chart"),
         Binding("pageup", "scroll_by(-1)", "Page up", id="alert.page-up", show=False, tooltip="Scroll the alerts up"),
         Binding("pagedown", "scroll_by(1)", "Page down", id="alert.page-down", show=False, tooltip="Scroll them down"),
-    ]
+    ]  # fmt: skip
+
+    class Unfolded(Message):
+        """Another alert is to show its numbers, or none."""
 
     def __init__(self, *, plain: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -38,14 +45,24 @@ class AlertPane(Lines, can_focus=True):
         self._title = False
         self._top = 0
         self._at = 0
+        self.unfolded: Alert | None = None  # shows its numbers, too
+        self._numbers: Sequence[tuple[str, str]] = ()
 
     @property
     def current(self) -> AlertView | None:
         """The alert that keys act on: the most serious one until another is chosen."""
         return self._alerts[self._at] if self._at < len(self._alerts) else None
 
-    def put(self, alerts: Sequence[AlertView], calm: list[Spans], today: float | None, margin: int) -> None:
-        """Show these alerts, and `calm` behind them where there is room."""
+    def put(
+        self,
+        alerts: Sequence[AlertView],
+        calm: list[Spans],
+        today: float | None,
+        margin: int,
+        numbers: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Show these alerts, and `calm` behind them where there is room; `numbers` are those of `unfolded`."""
+        self._numbers = numbers
         if self._plain:
             alerts = [replace(alert, evidence=spelled(alert.evidence)) for alert in alerts]
         before = self.current.source if self.current is not None and self._at else None
@@ -57,6 +74,17 @@ class AlertPane(Lines, can_focus=True):
     def action_move(self, by: int) -> None:
         self._at = max(0, min(self._at + by, len(self._alerts) - 1))
         self._arrange(follow=True)
+
+    def show_current(self) -> None:
+        """Scroll so that the current alert is in sight."""
+        self._arrange(follow=True)
+
+    def action_unfold(self) -> None:
+        """The current alert's numbers, or no alert's."""
+        current = self.current
+        if current is not None:
+            self.unfolded = None if self.unfolded is current.source else current.source
+            self.post_message(self.Unfolded())
 
     def action_open(self) -> None:
         if self.current is not None and self.current.signals:
@@ -104,7 +132,8 @@ class AlertPane(Lines, can_focus=True):
         if room == 1 and others > 0 and self._alerts[1].state != "resolved":
             more = [("dim", f"  +{others}")]
         wide = inner - 2 - width_of(more)
-        entries = notes(self._alerts, self._at, wide, room, self._today, whole=self.has_focus)
+        unfolded = (self.unfolded, self._numbers) if self.unfolded else None
+        entries = notes(self._alerts, self._at, wide, room, self._today, whole=self.has_focus, unfolded=unfolded)
         for n, entry in enumerate(entries):
             if n and room >= 12:
                 lines.append([])
