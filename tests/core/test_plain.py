@@ -80,6 +80,7 @@ def test_plain(text: str, shown: str) -> None:
         f"MASTER_KEY={WANDB}",
         f"password api_key={WANDB}",
         f"x{HUB}",
+        f"password: 1a\\\\2b\\3c{WANDB}",
     ],
 )
 def test_keys_are_masked(text: str) -> None:
