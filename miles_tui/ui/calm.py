@@ -15,9 +15,7 @@ def calm_lines(session: Session, width: int) -> list[Spans]:
         return [[("dim", line)] for line in wrap(_no_metric(session), max(width, 20))]
     states = run.judge.states
     learning = [
-        f"{name} {r.count} of {r.of}" if r.count < r.of else name
-        for name, r in states.items()
-        if r.state is State.LEARNING
+        f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING
     ]
     pending = [f"{name} {r.count} of {r.of}" for name, r in states.items() if r.state is State.PENDING]
     off = sorted(run.judge.off)
