@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from driven import Driven
+from growing import rollouts
 from textual.pilot import Pilot
 from ways import WAYS, Way
 
@@ -57,34 +57,18 @@ class GivenFeed:
             self.taken += 1
 
 
-class Screen:
-    """An app under test: keys in, text out; every wait has a deadline."""
+class Screen(Driven):
+    """A dashboard with the feed of its first run."""
 
     def __init__(self, app: MilesApp, pilot: Pilot[None], feed: GivenFeed) -> None:
-        self.app, self.pilot, self.feed = app, pilot, feed
-
-    @property
-    def text(self) -> str:
-        strips = self.app.screen._compositor.render_strips()
-        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
-
-    async def press(self, *keys: str) -> str:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
-        return self.text
+        super().__init__(app, pilot)
+        self.feed = feed
 
     async def give(self, *pieces: Piece | bytes) -> str:
         before = self.feed.taken
         self.feed.give(*pieces)
         await self.wait(lambda _: self.feed.taken > before)
         await self.pilot.pause()
-        return self.text
-
-    async def wait(self, until: Callable[[str], bool], seconds: float = 10) -> str:
-        deadline = time.monotonic() + seconds
-        while not until(self.text):
-            assert time.monotonic() < deadline, f"not within {seconds} s:\n{self.text}"
-            await self.pilot.pause()
         return self.text
 
     def line(self, start: str) -> str:
@@ -129,9 +113,6 @@ class FixedJudge(Judge):
 
     def readings_of(self, signal: str) -> list[Reading]:
         return [reading for name, reading in self.states.items() if signal in CONDITIONS[name].signals]
-
-
-Opener = Callable[..., "AsyncIterator[Screen]"]
 
 
 @pytest.fixture
@@ -197,14 +178,8 @@ def same_screen() -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def blocks() -> list[bytes]:
-    """`gap-jump.log` in blocks that end with a rollout's last line; the first has the launch too."""
-    out, waiting = [], b""
-    for line in (LOGS / "gap-jump.log").read_bytes().splitlines(keepends=True):
-        waiting += line
-        if re.search(rb"perf \d+: .*perf/train_time", line):
-            out.append(waiting)
-            waiting = b""
-    return [*out, waiting]
+    """`gap-jump.log` as it grew: see `growing.rollouts`."""
+    return rollouts((LOGS / "gap-jump.log").read_bytes())
 
 
 @pytest.fixture

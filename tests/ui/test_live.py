@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from growing import rollouts
 from terminal import Terminal
 
 from miles_tui.core.judge import Judge
@@ -27,17 +28,6 @@ PROGRAM = [sys.executable, "-m", "miles_tui"]
 SIZES = ((120, 36), (80, 24), (60, 15))
 
 
-def rollouts(text: bytes) -> list[bytes]:
-    """A log in blocks that end with a rollout's last line."""
-    blocks, waiting = [], b""
-    for line in text.splitlines(keepends=True):
-        waiting += line
-        if re.search(rb"perf \d+: .*perf/train_time", line):
-            blocks.append(waiting)
-            waiting = b""
-    return [*blocks, waiting]
-
-
 def last_values(text: bytes) -> dict[str, str]:
     """The last value of each signal as it must stand on the screen."""
     run, reader = RunState(Judge()), Reader()
@@ -50,7 +40,7 @@ def shows(values: dict[str, str]) -> Callable[[str], bool]:
 
     def check(text: str) -> bool:
         return all(
-            re.search(rf"^[ ▸>]*\S?[ ▸>]+{re.escape(name)} +{re.escape(value)} ", text, re.MULTILINE)
+            re.search(rf"^[ ▸>]*\S?[ ▸>]+{re.escape(name)}(, \w+)? +{re.escape(value)} ", text, re.MULTILINE)
             for name, value in values.items()
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from driven import Driven
 from terminal import Terminal
 
 from miles_tui.core.judge import Judge
@@ -87,31 +88,18 @@ def test_names_tell_runs_apart() -> None:
 # -- the screen ------------------------------------------------------------------------------------
 
 
-class Driven:
+class Several(Driven):
     """An app with a list of runs; feeds by their names."""
 
     def __init__(self, app: MilesApp, pilot: Any, feeds: dict[str, Any]) -> None:
-        self.app, self.pilot, self.feeds = app, pilot, feeds
-
-    @property
-    def text(self) -> str:
-        strips = self.app.screen._compositor.render_strips()
-        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
-
-    async def press(self, *keys: str) -> str:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
-        return self.text
+        super().__init__(app, pilot)
+        self.feeds = feeds
 
     async def give(self, name: str, *pieces: bytes) -> str:
         feed = self.feeds[name]
         before = feed.taken
         feed.give(*pieces)
-        for _ in range(10_000):
-            await self.pilot.pause()
-            if feed.taken > before:
-                break
-        assert feed.taken > before
+        await self.wait(lambda _: feed.taken > before)
         await self.pilot.pause()
         return self.text
 
@@ -126,7 +114,7 @@ def runs(given_feed: Any) -> Callable[..., Any]:
     @asynccontextmanager
     async def opened(
         names: dict[str, Judge], size: tuple[int, int] = (120, 36), most: int = 8
-    ) -> AsyncIterator[Driven]:
+    ) -> AsyncIterator[Several]:
         class Feed(given_feed):
             old: float = 0.0
 
@@ -141,7 +129,7 @@ def runs(given_feed: Any) -> Callable[..., Any]:
         for session, judge in zip(app.sessions, names.values(), strict=False):
             session.run.judge = judge
         async with app.run_test(size=size) as pilot:
-            driven = Driven(app, pilot, feeds)
+            driven = Several(app, pilot, feeds)
             for name in list(names)[:most]:
                 await driven.give(name, (LOGS / name).read_bytes())
             yield driven
@@ -213,11 +201,7 @@ async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
     monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
     names = {name: fixed_judge({}) for name in ("plain-seed1.log", "gap-jump.log", "crash.log")}
     async with runs(names, most=1) as screen:
-        for _ in range(10_000):
-            if "crashed" in screen.line("crash.log") and "47/48" in screen.line("gap-jump.log"):
-                break
-            await screen.pilot.pause(0.001)
-        assert "crashed" in screen.line("crash.log")
+        await screen.wait(lambda _: "crashed" in screen.line("crash.log") and "47/48" in screen.line("gap-jump.log"))
         assert len(screen.app.sessions) == 1
         await screen.press("j", "L")
         assert "Enter opens this run" in screen.text
@@ -269,11 +253,7 @@ async def test_a_missing_and_an_unread_log_say_so(
 ) -> None:
     monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
     async with runs({"none.log": fixed_judge({}), "gone.log": fixed_judge({})}, most=0) as screen:
-        for _ in range(10_000):
-            if "unreadable" in screen.text:
-                break
-            await screen.pilot.pause(0.001)
-        assert "unreadable" in screen.line("gone.log")
+        await screen.wait(lambda _: "unreadable" in screen.line("gone.log"))
 
 
 async def test_runs_that_are_started_later_are_listed_and_followed(
@@ -321,15 +301,15 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         os.utime(path, (now - age, now - age))
     app = MilesApp(*(LiveFeed(str(path), path.name) for path in (alive, finished, old, late)), listed=True)
     async with app.run_test(size=(100, 24)) as pilot:
-        screen = Driven(app, pilot, {})
-        await until(screen, lambda: app.all_read and " 17/48 " in screen.line("late.log"))
+        screen = Several(app, pilot, {})
+        await screen.wait(lambda _: app.all_read and " 17/48 " in screen.line("late.log"))
         assert [session.name for session in app.sessions] == ["alive.log", "finished.log"]
         assert "stalled" in screen.line("late.log"), "nothing came for hours: the same word as of one that is followed"
         written.clear()
         grow(late, b"".join(blocks[18:26]))
         app.look_beyond()
-        await until(screen, lambda: " 25/48 " in screen.line("late.log"))
-        await until(screen, lambda: "\a" in written)
+        await screen.wait(lambda _: " 25/48 " in screen.line("late.log"))
+        await screen.wait(lambda _: "\a" in written)
         assert [session.name for session in app.sessions] == ["alive.log", "late.log"], (
             "the finished run gave its place"
         )
@@ -337,13 +317,13 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         grow(old, b"".join(blocks[30:32]))
         written.clear()
         app.look_beyond()
-        await until(screen, lambda: " 31/48 " in screen.line("old.log"))
+        await screen.wait(lambda _: " 31/48 " in screen.line("old.log"))
         assert "gap-jump" in screen.line("old.log")
         assert "\a" not in written, "its alert is of before"
         assert [session.name for session in app.sessions] == ["alive.log", "late.log", "old.log"], "all of them grow"
         grow(finished, b"a word\n")
         app.look_beyond()
-        await until(screen, lambda: len(app.sessions) == 4)
+        await screen.wait(lambda _: len(app.sessions) == 4)
         rows = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
         assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
         await screen.press("enter")
@@ -361,10 +341,10 @@ async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_st
     os.utime(paths[2], (time.time() - 7200,) * 2)
     app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
     async with app.run_test(size=(100, 24)) as pilot:
-        screen = Driven(app, pilot, {})
-        await until(screen, lambda: app.all_read and len(app.sessions) == 2)
+        screen = Several(app, pilot, {})
+        await screen.wait(lambda _: app.all_read and len(app.sessions) == 2)
         assert [session.name for session in app.sessions] == ["one.log", "two.log"]
-        await until(screen, lambda: "healthy" in screen.line("two.log"))
+        await screen.wait(lambda _: "healthy" in screen.line("two.log"))
         assert "stalled" in screen.line("old.log")
 
 
@@ -378,23 +358,16 @@ async def test_of_more_live_logs_than_can_be_followed_one_is_read_anew_with_each
         path.write_bytes(b"".join(blocks[:18]))
     app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
     async with app.run_test(size=(100, 24)) as pilot:
-        screen = Driven(app, pilot, {})
-        await until(screen, lambda: app.all_read and not app._looking)
+        screen = Several(app, pilot, {})
+        await screen.wait(lambda _: app.all_read and not app._looking)
         for path in paths:
             grow(path, b"".join(blocks[18:21]))
-        await until(screen, lambda: " 20/48 " in screen.line("one.log"))
+        await screen.wait(lambda _: " 20/48 " in screen.line("one.log"))
         for _ in range(2):
             app.look_beyond()
-            await until(screen, lambda: not app._looking)
+            await screen.wait(lambda _: not app._looking)
         assert len(app.sessions) == 1
         assert all(" 20/48 " in screen.line(path.name) for path in paths)
-
-
-async def until(screen: Driven, holds: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"not within {seconds} s:\n{screen.text}"
-        await screen.pilot.pause(0.01)
 
 
 def test_a_folder_opens_the_list_and_silent_runs_cost_next_to_nothing(tmp_path: Path) -> None:

@@ -13,22 +13,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from growing import rollouts
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-
-
-def rollouts(text: bytes) -> list[bytes]:
-    """A log in blocks that end with a rollout's last line."""
-    blocks, waiting = [], b""
-    for line in text.splitlines(keepends=True):
-        waiting += line
-        if re.search(rb"perf \d+: .*perf/train_time", line):
-            blocks.append(waiting)
-            waiting = b""
-    return [*blocks, waiting]
 
 
 class Tmux:

@@ -1,0 +1,34 @@
+"""An app under test: keys in, text out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from textual.pilot import Pilot
+
+from miles_tui.ui.app import MilesApp
+
+
+class Driven:
+    """The dashboard behind a pilot; every wait has a deadline."""
+
+    def __init__(self, app: MilesApp, pilot: Pilot[None]) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    async def press(self, *keys: str) -> str:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+        return self.text
+
+    async def wait(self, until: Callable[[str], bool], seconds: float = 20) -> str:
+        deadline = time.monotonic() + seconds
+        while not until(self.text):
+            assert time.monotonic() < deadline, f"not within {seconds} s:\n{self.text}"
+            await self.pilot.pause()
+        return self.text
