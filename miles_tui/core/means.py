@@ -7,8 +7,8 @@ from operator import add
 
 from miles_tui.core.layout import Layout
 
-MOST_UPDATES = 4096  # of one rollout that count
-MOST_VALUES = 1 << 17  # of one rollout, over all updates and names: 12 MB
+MOST_UPDATES = 4096  # of one rollout
+MOST_VALUES = 1 << 16  # that are kept of one rollout, over all updates and names: 4 MB
 MOST_NAMES = 1 << 14  # of one rollout: a log can print other ones in every line
 
 
@@ -32,8 +32,9 @@ class _Name:
 class Means:
     """The updates of one rollout, and the mean of each name over those that have it.
 
-    A mean is the sum in the order of the updates, divided: the same whichever way it is kept. `MOST_UPDATES`,
-    `MOST_VALUES` and `MOST_NAMES` bound what is kept; what comes beyond counts in no mean.
+    A mean is the sum in the order of the updates, divided: the same whichever way it is kept. What it costs is bounded:
+    updates beyond `MOST_UPDATES` and names beyond `MOST_NAMES` count in no mean, nor do the values beyond `MOST_VALUES`
+    of updates that do not all have the same names.
     """
 
     __slots__ = ("_alike", "_by_name", "_by_update", "_totals", "_values")
@@ -63,34 +64,47 @@ class Means:
             updates[update], self._alike, self._values = metrics, layout, len(metrics)
             return metrics
         again = update in updates
-        full = self._values + len(metrics) > MOST_VALUES or (not again and len(updates) >= MOST_UPDATES)
+        if not again and len(updates) >= MOST_UPDATES:
+            return self._known(metrics)
+        kept = self._values + len(metrics) <= MOST_VALUES
         if alike is layout:
             if not again:
-                return self._next(alike, update, metrics, full)
-            if updates[update] == metrics:
+                return self._next(alike, update, metrics, kept)
+            if not updates[update] or updates[update] == metrics:
                 return self._means(alike)
         if alike is not None:
-            self._alike, self._values = None, 0
-            for number, values in updates.items():
-                self._put(number, values)
-                updates[number] = {}
-        if not full:
-            updates.setdefault(update, {})
+            self._take_apart()
+        updates.setdefault(update, {})
+        if kept:
             self._put(update, metrics)
-        known = self._by_name
-        return {name: mean.total / len(mean.values) if (mean := known.get(name)) else value
-                for name, value in metrics.items()}  # fmt: skip
+        return self._known(metrics)
 
-    def _next(self, alike: Layout, update: int, metrics: dict[str, float], full: bool) -> dict[str, float]:
-        """One more update that is alike."""
-        if not full:
-            if not self._totals:
-                (first,) = self._by_update.values()
-                self._totals = list(first.values())
-            self._totals = list(map(add, self._totals, metrics.values()))
-            self._by_update[update] = metrics
-            self._values += len(metrics)
+    def _next(self, alike: Layout, update: int, metrics: dict[str, float], kept: bool) -> dict[str, float]:
+        """One more update that is alike; its values are `kept` to be replaced, or only summed up."""
+        if not self._totals:
+            (first,) = self._by_update.values()
+            self._totals = list(first.values())
+        self._totals = list(map(add, self._totals, metrics.values()))
+        self._by_update[update] = metrics if kept else {}
+        self._values += len(metrics) if kept else 0
         return self._means(alike)
+
+    def _take_apart(self) -> None:
+        self._alike, self._values = None, 0
+        for update, metrics in self._by_update.items():
+            self._put(update, metrics)
+            self._by_update[update] = {}
+
+    def _known(self, metrics: dict[str, float]) -> dict[str, float]:
+        """The means of these names; the value itself where there is none."""
+        if self._alike is not None:
+            means = self._means(self._alike)
+            return {name: means.get(name, value) for name, value in metrics.items()}
+        known = self._by_name
+        return {
+            name: mean.total / len(mean.values) if (mean := known.get(name)) else value
+            for name, value in metrics.items()
+        }
 
     def _means(self, alike: Layout) -> dict[str, float]:
         count = len(self._by_update)

@@ -47,7 +47,6 @@ def test_a_huge_value_that_is_replaced_leaves_nothing_behind() -> None:
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_UPDATES", 8)
     monkeypatch.setattr(module, "MOST_NAMES", 10)
-    monkeypatch.setattr(module, "MOST_VALUES", 40)
     layouts = Layouts()
     alike, other = Means(), Means()
     for n in range(50):
@@ -58,11 +57,20 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found == {"a": min(n, 7) / 2, f"x{n}": 5.0, f"y{n}": n}
     assert len(alike) == len(other) == 8
     assert len(other._by_name) == 10
-    wide = {str(n): 1.0 for n in range(30)}
-    means = Means()
+
+
+def test_values_that_are_not_kept_are_in_the_mean_of_updates_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_VALUES", 40)
+    means, layout = Means(), Layouts().of("step", tuple(map(str, range(15))))
     for n in range(9):
-        means.take(n, layouts.of("step", wide), wide)
-    assert len(means) == 1, "more values than are kept"
+        found = means.take(n, layout, dict.fromkeys(layout.names, float(n)))
+        assert found == dict.fromkeys(layout.names, n / 2)
+    assert len(means) == 9
+    assert sum(map(len, means._by_update.values())) <= 40
+    assert means.take(8, layout, dict.fromkeys(layout.names, 7.0))["3"] == 4.0, "not kept, so not replaced"
+    other = Layouts().of("step", ("3", "x"))
+    assert means.take(9, other, {"3": 5.0, "x": 6.0}) == {"3": (0 + 1 + 5) / 3, "x": 6.0}, "those that were kept"
+    assert len(means) == 10
 
 
 def test_the_same_values_in_another_order_come_back_in_theirs() -> None:
