@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from rich.segment import Segment
+from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -75,3 +76,25 @@ def strip_of(spans: Spans, width: int, look: Theme, ground: str) -> Strip:
     """Spans as a strip of exactly `width` cells on a ground of the theme."""
     segments = [Segment(text, look.style(f"{role} on {ground}")) for role, text in spans if text]
     return Strip(segments).adjust_cell_length(width, look.style(f"text on {ground}"))
+
+
+def cursor_keys(
+    name: str,
+    up: str = "The line above",
+    down: str = "The line below",
+    first: str = "The first line",
+    last: str = "The last line",
+    pages: tuple[str, str] = ("pageup", "pagedown"),
+) -> list[BindingType]:
+    """The keys that move a cursor through lines, with ids `name.up` and so on.
+
+    They ask for the actions `move(by)`, `page(by)`, `first` and `final`; the rest are the sentences that help says.
+    """
+    return [
+        Binding("up,k", "move(-1)", "Up", id=f"{name}.up", show=False, tooltip=up),
+        Binding("down,j", "move(1)", "Down", id=f"{name}.down", show=False, tooltip=down),
+        Binding(pages[0], "page(-1)", "Page up", id=f"{name}.page-up", show=False, tooltip="A page up"),
+        Binding(pages[1], "page(1)", "Page down", id=f"{name}.page-down", show=False, tooltip="A page down"),
+        Binding("home,g", "first", "First", id=f"{name}.first", show=False, tooltip=first),
+        Binding("end,G", "final", "Last", id=f"{name}.last", show=False, tooltip=last),
+    ]

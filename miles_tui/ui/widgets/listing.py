@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from miles_tui.ui.spans import Spans, pointed
-from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.lines import Lines, cursor_keys
 
 
 class Listing(Lines, can_focus=True):
@@ -19,14 +19,7 @@ class Listing(Lines, can_focus=True):
     DEFAULT_CSS = """
     Listing { height: 1fr; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", id="list.up", show=False, tooltip="The line above"),
-        Binding("down,j", "move(1)", "Down", id="list.down", show=False, tooltip="The line below"),
-        Binding("pageup", "page(-1)", "Page up", id="list.page-up", show=False, tooltip="A page up"),
-        Binding("pagedown", "page(1)", "Page down", id="list.page-down", show=False, tooltip="A page down"),
-        Binding("home,g", "first", "First", id="list.first", show=False, tooltip="The first line"),
-        Binding("end,G", "final", "Last", id="list.last", show=False, tooltip="The last line"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = cursor_keys("list")
 
     class Moved(Message):
         """The cursor is on another line."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from miles_tui.ui.logbook import LogBook
 from miles_tui.ui.loglines import row_spans
 from miles_tui.ui.spans import pointed
-from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.lines import Lines, cursor_keys
 
 
 class LogView(Lines, can_focus=True):
@@ -20,14 +20,13 @@ class LogView(Lines, can_focus=True):
     DEFAULT_CSS = """
     LogView { height: 1fr; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", id="log.up", show=False, tooltip="The line above; following ends"),
-        Binding("down,j", "move(1)", "Down", id="log.down", show=False, tooltip="The line below"),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", id="log.page-up", show=False, tooltip="A page up"),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", id="log.page-down", show=False, tooltip="A page down"),
-        Binding("home,g", "first", "First", id="log.first", show=False, tooltip="The oldest line that is kept"),
-        Binding("end,G", "final", "Last", id="log.last", show=False, tooltip="The newest line, and follow"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = cursor_keys(
+        "log",
+        up="The line above; following ends",
+        first="The oldest line that is kept",
+        last="The newest line, and follow",
+        pages=("pageup,ctrl+b", "pagedown,ctrl+f"),
+    )
 
     class Moved(Message):
         """The cursor is on another line, or following ended or began."""
