@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.alerts import AlertReport, AlertState, alert_report
 from miles_tui.core.judge import Judge
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import Pauses, RunState
@@ -45,22 +45,6 @@ class SignalReport:
     swing: Number  # the largest change from one rollout to the next
     count: int  # rollouts with a value
     state: str  # learning, ok, pending, firing, recovering, missing or not judged (by no condition)
-
-
-@dataclass(slots=True)
-class AlertReport:
-    """One onset of a condition."""
-
-    condition: str
-    raised_step: int | None  # the rollout with whose data it was raised; None before the first
-    resolved_step: int | None
-    severity: str
-    signals: list[str]
-    state: str
-    attempt: int
-    evidence: str
-    likely_cause: str
-    first_check: str
 
 
 @dataclass(slots=True)
@@ -144,7 +128,7 @@ def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
         verdict=run.verdict(),
         profile=run.judge.profile.name if run.judge.profile else None,
         signals={s.name: _signal(run, s) for s in SIGNALS},
-        alerts=[_alert(a) for a in run.alerts],
+        alerts=[alert_report(a) for a in run.alerts],
         records=run.records,
         why_empty=why,
         planned=run.total,
@@ -179,21 +163,6 @@ def _signal(run: RunState, signal: Signal) -> SignalReport:
 
 def _number(value: float | None) -> Number:
     return None if value is None else plain_number(value)
-
-
-def _alert(alert: Alert) -> AlertReport:
-    return AlertReport(
-        condition=alert.condition,
-        raised_step=alert.raised_step,
-        resolved_step=alert.resolved_step,
-        severity=alert.severity,
-        signals=list(alert.signals),
-        state=alert.state,
-        attempt=alert.attempt,
-        evidence=alert.evidence,
-        likely_cause=alert.likely_cause,
-        first_check=alert.first_check,
-    )
 
 
 def _alert_lines(alert: AlertReport) -> list[str]:

@@ -94,6 +94,38 @@ def _more(count: int) -> str:
     return f" (and {count - 1} more line{'s' if count > 2 else ''})" if count > 1 else ""
 
 
+@dataclass(slots=True)
+class AlertReport:
+    """An alert as `check` prints it and `--on-alert` hands it over: these fields in this order."""
+
+    condition: str
+    raised_step: int | None  # the rollout with whose data it was raised; None before the first
+    resolved_step: int | None
+    severity: str
+    signals: list[str]
+    state: str
+    attempt: int
+    evidence: str
+    likely_cause: str
+    first_check: str
+
+
+def alert_report(alert: Alert) -> AlertReport:
+    """An alert as it is told to programs, as it is at this moment."""
+    return AlertReport(
+        condition=alert.condition,
+        raised_step=alert.raised_step,
+        resolved_step=alert.resolved_step,
+        severity=alert.severity,
+        signals=list(alert.signals),
+        state=alert.state,
+        attempt=alert.attempt,
+        evidence=alert.evidence,
+        likely_cause=alert.likely_cause,
+        first_check=alert.first_check,
+    )
+
+
 def acknowledge(alert: Alert) -> None:
     """The person has seen it: shown dim until it changes."""
     alert.seen = True

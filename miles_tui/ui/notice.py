@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from miles_tui.core.alerts import Alert
+from miles_tui.core.alerts import Alert, alert_report
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.glyphs import to_ascii
 from miles_tui.core.plain import harmless
@@ -49,20 +49,8 @@ class News:
 
 
 def as_json(alert: Alert) -> str:
-    """One line: the shape of `miles_tui.report.AlertReport`."""
-    fields = {
-        "condition": alert.condition,
-        "raised_step": alert.raised_step,
-        "resolved_step": alert.resolved_step,
-        "severity": alert.severity.value,
-        "signals": list(alert.signals),
-        "state": alert.state.value,
-        "attempt": alert.attempt,
-        "evidence": alert.evidence,
-        "likely_cause": alert.likely_cause,
-        "first_check": alert.first_check,
-    }
-    return json.dumps(fields) + "\n"
+    """One line: what `check` prints of it."""
+    return json.dumps(asdict(alert_report(alert))) + "\n"
 
 
 @dataclass(slots=True)
