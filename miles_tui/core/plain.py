@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from os import PathLike
 
 from miles_tui.core.text import of_sure_width
 
@@ -118,8 +117,8 @@ def harmless(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)  # 8 us each, and a screen has the same ones again
-def harmless_name(name: str | PathLike[str]) -> str:
-    """A file's or a metric's name as it may be shown: it holds whatever a log does. No UTF-8 is `?` a byte."""
+def harmless_name(name: object) -> str:
+    """A path, or a metric's name, as it may be shown: it holds whatever a log does. No UTF-8 is `?` a byte."""
     return harmless(str(name).encode(errors="replace").decode())
 
 
