@@ -36,7 +36,7 @@ def dashboard(log: Path, columns: int, rows: int) -> Terminal:
     return terminal
 
 
-@pytest.mark.parametrize(("columns", "rows", "most"), [(120, 36, 4000), (80, 24, 2500)])
+@pytest.mark.parametrize(("columns", "rows", "most"), [(120, 36, 4000), (120, 40, 4000), (80, 24, 2500)])
 def test_a_rollout_costs_few_bytes_and_silence_none(tmp_path: Path, columns: int, rows: int, most: int) -> None:
     log, parts = tmp_path / "train.log", blocks()
     log.write_bytes(b"".join(parts[:36]))

@@ -75,6 +75,7 @@ def draw_chart(
     span: tuple[int, int] | None = None,
     cursor: int | None = None,
     glyphs: Glyphs = BRAILLE,
+    dots: Canvas | None = None,
 ) -> Chart:
     """Draw a signal on `width` x `height` cells.
 
@@ -83,7 +84,8 @@ def draw_chart(
     a scale of its own without numbers; `tag` is the sign of the signal itself beside them. `span` is the first and
     last rollout to show (zoom), all without it; `cursor` the rollout that is read. Values that are not finite are
     marked at the lower edge and count for no scale, as values of 0 and below on a logarithmic one. References that
-    would press the signal flat are drawn as far as they are in sight. Too small a size gives one plain sentence.
+    would press the signal flat are drawn as far as they are in sight. `dots` sets the dots,
+    plotext without it. Too small a size gives one plain sentence.
     """
     if width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return _sentence(width, height, "too small for a chart", "too small")
@@ -104,7 +106,7 @@ def draw_chart(
     columns = width - left.width - (right.width if right else 0)
     bounds = (left.up.low, left.up.high)
     chart = Chart(width, height, [], span, bounds, left.width, columns, left.up.log, note)
-    picture = Picture(chart, rows, glyphs, canvas())
+    picture = Picture(chart, rows, glyphs, dots or canvas())
     picture.behind(band if len(others) < 2 else None, [p.rollout for p in _restarts(points)], marks)
     for reference in references:
         picture.line(reference, "chart.reference", thin=True)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerts import Alert
+from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.numbers import number
 from miles_tui.core.plain import harmless_name
@@ -18,7 +18,7 @@ from miles_tui.core.series import DEAD, Point, Series
 from miles_tui.ui.chart import Mark, Other, readout
 from miles_tui.ui.rows import range_text
 from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import RowView, means_of, row_view, series_of
+from miles_tui.ui.views import AlertView, RowView, means_of, row_view, series_of
 
 STYLES = ("chart.mean", "chart.second", "chart.third")
 MOST = len(STYLES)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
@@ -99,11 +99,12 @@ def _point(series: Series, at: int) -> Point:
 
 def marks_of(run: RunState, subject: str) -> list[Mark]:
     """Where alerts of a subject were raised and resolved."""
-    return [mark for alert in run.alerts if subject in alert.signals for mark in _marks(alert)]
+    return [mark for alert in run.alerts if subject in alert.signals for mark in marks_at(alert)]
 
 
-def _marks(alert: Alert) -> list[Mark]:
-    style = "chart.mark" if alert.open else "chart.axis"
+def marks_at(alert: Alert | AlertView) -> list[Mark]:
+    """Where one alert was raised and resolved."""
+    style = "chart.axis" if alert.state == AlertState.RESOLVED else "chart.mark"
     steps = [(alert.raised_step, ""), (alert.resolved_step, "·")]
     return [Mark(step, style, glyph) for step, glyph in steps if step is not None]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from miles_tui.core.signals import SIGNALS
 
 LEAST_WIDTH, LEAST_HEIGHT = 38, 10
+ALERTS, LEAST_GLANCE = 13, 10  # lines: of two alerts and their title; of a chart with its title and axis
 WIDE = 110  # cells from which on a row has room for all
 NAME = max(len(s.name) for s in SIGNALS)
 
@@ -59,6 +60,15 @@ def plan(width: int, height: int, rows: int = len(SIGNALS), longest: int = NAME)
     room = height - header - titles - detail - footer - gaps
     rows = min(rows, max(len(SIGNALS), room - (8 if height >= 30 else 6)))
     return Plan(width, height, False, header, gaps, titles, detail, footer, rows, room - rows, columns(width, longest))
+
+
+def glance_lines(p: Plan, open_alerts: int) -> int:
+    """Lines for a small chart of the selected row below the alerts, 0 where they would be no picture.
+
+    The alerts keep what two of them take in full; more of them get it all.
+    """
+    spare = p.alerts - ALERTS
+    return spare if spare >= LEAST_GLANCE and p.columns.spark and open_alerts <= 2 else 0
 
 
 def columns(width: int, longest: int = NAME) -> Columns:

@@ -15,6 +15,7 @@ class Sparks:
     """Draws a row's sparkline; `glyphs` is `braille`, `blocks` or `ascii`, `window` the rollouts of the mean."""
 
     def __init__(self, glyphs: str, window: int = 5) -> None:
+        self.glyphs = glyphs
         self._glyphs = GLYPHS[glyphs]
         self._window = window
         self._frames: dict[str, Frame] = {}

@@ -19,7 +19,7 @@ from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.keys import ALERT_FOOTER, FOOTER, MAIN_KEYS
-from miles_tui.ui.layout import WIDE, Plan, plan
+from miles_tui.ui.layout import WIDE, Plan, glance_lines, plan
 from miles_tui.ui.rows import detail_row, label_cells
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
@@ -36,6 +36,7 @@ from miles_tui.ui.views import (
     unit_of,
 )
 from miles_tui.ui.widgets.alerts import AlertPane
+from miles_tui.ui.widgets.glance import Glance
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
@@ -59,6 +60,7 @@ class MainScreen(MainActions):
         self._spans: list[Span] = []  # of the run when its rows were taken
         self._axis: Axis | None = None  # of all sparklines, None where there are none
         self._plan = plan(80, 24)
+        self._glance_lines = 0
         self._header = HeaderView()
         self._rows: list[RowView] = []
         self._behind = False  # a long log is being read: the views are older than the run
@@ -74,6 +76,7 @@ class MainScreen(MainActions):
         yield Lines(id="detail")
         yield Lines(id="gap-2")
         yield AlertPane(plain=self.app_.glyphs == "ascii", id="alerts")
+        yield Glance(self._sparks.glyphs, self.session.run.window, id="glance")
         yield Lines(id="keys")
 
     def on_mount(self) -> None:
@@ -111,7 +114,7 @@ class MainScreen(MainActions):
         p = self._plan
         rows = min(p.rows, len(self._rows)) + p.titles
         heights = {"head": p.header, "gap-1": int(p.gaps > 0), "signals": rows, "detail": p.detail,
-                   "gap-2": int(p.gaps > 1), "keys": p.footer}  # fmt: skip
+                   "gap-2": int(p.gaps > 1), "glance": self._glance_lines, "keys": p.footer}  # fmt: skip
         if p.too_small:
             heights = dict.fromkeys(heights, 0) | {"head": p.height}
             self._held = self.focused or self._held
@@ -191,6 +194,9 @@ class MainScreen(MainActions):
     def fill(self) -> None:
         """Show the views; widgets paint what differs from before."""
         p = self._plan
+        if (spare := glance_lines(p, sum(view.state != "resolved" for view in self._alerts))) != self._glance_lines:
+            self._glance_lines = spare
+            self._lay_out()
         head = self.query_one("#head", Lines)
         if p.too_small:
             head.show(self._sentence())
@@ -204,6 +210,8 @@ class MainScreen(MainActions):
         head.show(lines)
         self._show_detail()
         self.pane.put(self._alerts, self._calm(), self._header.last, margin, self.numbers())
+        if self._glance_lines:
+            self.query_one(Glance).put(self._table.selected, self._alerts, margin)
         self._show_keys()
 
     def _show_detail(self) -> None:
