@@ -48,10 +48,9 @@ def _signal(name: str, alert: AlertView, run: RunState) -> Line | None:
     over = _index(tail, live, alert.resolved_step, tail.attempts[live[-1]])
     if over is not None and over != at:
         words.append(f"resolved at {said(tail.y[over])} (rollout {tail.x[over]})")
-    words.append(f"now {said(tail.y[live[-1]])}")
+    words.append(f"now {said(tail.y[live[-1]])} (rollout {tail.x[live[-1]]})")
     if (newest := series.mean(window)) is not None:
-        words.append(f"in the mean of {window} {said(newest)}")
-    words[-1] += f" (rollout {tail.x[live[-1]]})"
+        words.append(f"{said(newest)} as the mean of {window}")
     unit = f", {unit_of(name)}" if unit_of(name) else ""
     return f"{name}{unit}: ", ", ".join(words)
 

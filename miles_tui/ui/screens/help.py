@@ -28,7 +28,8 @@ NOTES = (
     "A sparkline shows the whole run: a rollout a column, or as many as its title says (twenty at most, then the"
     " newest). A dot is their mean, the line the mean of five; the chart (Enter) has every single rollout.",
     "The first cell of a sparkline is a bar over the range; what is outside is in another colour and beyond that bar."
-    " ▲ ▼ a rollout is far off, × a value is not finite, ○ a pause touched it.",
+    " ▲ ▼ a rollout is far off, × a value is not finite, ○ a pause touched it. Without braille ▲ ▼ are also where the"
+    " values leave the range, and the newest one outside it.",
     "◆ is a marked row (v): Enter draws the marked ones on one chart, V forgets them.",
     "A range is a profile's, or that of this run's first ten rollouts: it says so.",
 )
