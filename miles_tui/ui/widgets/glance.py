@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.series import Point
 from miles_tui.core.spark import ASCII, GLYPHS
-from miles_tui.ui.chart import Mark, draw_chart, plain_canvas
-from miles_tui.ui.curves import marks_at
 from miles_tui.ui.spans import Spans, fitted
 from miles_tui.ui.views import AlertView, RowView, means_of
 from miles_tui.ui.widgets.lines import Lines
@@ -25,15 +23,13 @@ class Glance(Lines):
         self._glyphs = GLYPHS[glyphs]
         self._window = window
         self._view: RowView | None = None
-        self._marks: list[Mark] = []
+        self._alerts: Sequence[AlertView] = ()
         self._margin = 0
         self._drawn: object = None
 
     def put(self, view: RowView | None, alerts: Sequence[AlertView], margin: int) -> None:
         """Show this row and where the alerts of its signal were raised."""
-        name = view.name if view is not None else ""
-        self._marks = [mark for alert in alerts if name in alert.signals for mark in marks_at(alert)]
-        self._view, self._margin = view, margin
+        self._view, self._alerts, self._margin = view, alerts, margin
         self._draw()
 
     def on_resize(self) -> None:
@@ -42,17 +38,21 @@ class Glance(Lines):
     def _draw(self) -> None:
         """A rollout's lines say mostly nothing of this row: the same view is not drawn again."""
         view, width, height = self._view, self.size.width - 2 * self._margin, self.size.height - 1
-        drawn = (view, self._marks, width, height)
-        if view is None or height < 1 or drawn == self._drawn:
+        if view is None or height < 1:
+            return
+        from miles_tui.ui.chart import draw_chart, plain_canvas  # 10 ms that a screen without room for it saves
+        from miles_tui.ui.curves import marks_at
+
+        marks = [mark for alert in self._alerts if view.name in alert.signals for mark in marks_at(alert)]
+        drawn = (view, marks, width, height)
+        if drawn == self._drawn:
             return
         self._drawn = drawn
         tail = view.tail
         points = list(map(Point, tail.x, tail.y, tail.flags, tail.attempts))
         band = (view.low, view.high) if view.low is not None and view.high is not None else None
         means = means_of(points, self._window)
-        chart = draw_chart(
-            width, height, points, means, band=band, marks=self._marks, glyphs=self._glyphs, dots=plain_canvas
-        )
+        chart = draw_chart(width, height, points, means, band=band, marks=marks, glyphs=self._glyphs, dots=plain_canvas)
         edge: Spans = [("text", " " * self._margin)]
         self.show([edge + fitted(self._title(view, band is not None), width), *(edge + line for line in chart.lines)])
 
