@@ -1,3 +1,5 @@
+"""Profiles on disk: the bundled ones and the person's own, by name and by path."""
+
 from __future__ import annotations
 
 from pathlib import Path

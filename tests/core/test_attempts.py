@@ -1,3 +1,5 @@
+"""A step forward, a restart, or a repetition: what tells them apart, and that going back alone does not."""
+
 from __future__ import annotations
 
 from miles_tui.core.attempts import Attempts, Place

@@ -1,3 +1,5 @@
+"""What a log says besides metrics: arguments, launches, trouble, keys that leaked, times."""
+
 from __future__ import annotations
 
 import json

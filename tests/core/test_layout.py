@@ -1,3 +1,5 @@
+"""The meaning of a line's kind and names, worked out once for all lines alike."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Complete lines out of chunks: cuts, long lines, holes, escapes."""
+
 from __future__ import annotations
 
 from hypothesis import given

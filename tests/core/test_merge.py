@@ -1,3 +1,5 @@
+"""The lines of one rollout become one rollout: its two stages, its updates, whichever comes first."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""A line's metric records: every form of them, and what is none."""
+
 from __future__ import annotations
 
 import json

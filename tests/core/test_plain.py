@@ -1,3 +1,5 @@
+"""Log text made harmless: nothing acts on a terminal, no key is shown, and what is no key stays."""
+
 from __future__ import annotations
 
 import unicodedata

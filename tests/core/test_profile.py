@@ -1,3 +1,5 @@
+"""Profiles: what calibration learns, how they are written and read, and what is wrong in one."""
+
 from __future__ import annotations
 
 import math

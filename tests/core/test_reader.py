@@ -1,3 +1,5 @@
+"""Bytes to records and facts: cuts change nothing, no bytes raise, the corpus reads as a person would."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""The state of a run: rollouts, attempts, crashes and stalls, whatever the cuts and without looking ahead."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Bounded series: what is kept, what is known of all values, means and dead branches."""
+
 from __future__ import annotations
 
 import itertools

@@ -1,3 +1,5 @@
+"""Robust scales and the likelihood ratio of a change, against what they promise."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Where to begin in a log whose past nobody wants."""
+
 from __future__ import annotations
 
 import gzip

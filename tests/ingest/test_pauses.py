@@ -1,3 +1,5 @@
+"""A pause log beside the run's own."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""What the alert pane says when nothing fires."""
+
 from __future__ import annotations
 
 from pathlib import Path
