@@ -12,7 +12,7 @@ from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import end_on_signals, give_back, is_behind, is_gone, switch_mouse
+from miles_tui.ui.terminal import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
 LOOK_SECONDS = 10.0  # how often the terminal is looked at: 3 us
 NOTE_SECONDS = 30.0  # how long a message in a box stays, where there is room for one
@@ -48,7 +48,7 @@ class Outside(SeveralRuns):
 
         A terminal that takes nothing misses them.
         """
-        if self._driver is not None and not self.is_headless and text and not is_behind(self._driver):
+        if self._driver is not None and not self.is_headless and text and not is_behind(self._driver, TITLE_WAITING):
             self._driver.write(text)
 
     def action_redraw(self) -> None:

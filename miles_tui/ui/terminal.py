@@ -19,7 +19,9 @@ from contextlib import contextmanager, suppress
 from miles_tui.errors import UsageError
 
 HANG_UP_SECONDS = 2.0  # a terminal that takes nothing any more can block the last write for ever
-MOST_WAITING = 8  # writes that wait for the terminal, three a paint, before paints are left out; Textual blocks at 30
+# Writes that wait for the terminal before paints (three writes each) and titles are left out. Textual blocks at 30;
+# to open the screen takes fourteen at once, and so does to leave it.
+PAINT_WAITING, TITLE_WAITING = 16, 24
 # What leaves the screen, the mouse, pasting and the keyboard as they were.
 _LEAVE = b"\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?2004l\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l\x1b[0m"
 # Terminals whose fonts have block elements at best; braille there is a row of empty boxes.
@@ -97,13 +99,13 @@ def _replace(fd: int, mode: int) -> None:
     os.close(terminal)
 
 
-def is_behind(driver: object) -> bool:
+def is_behind(driver: object, waiting: int = PAINT_WAITING) -> bool:
     """Whether the terminal does not take what is written: a frozen SSH line, a pane in copy mode, a writer that died.
 
     Textual has no public way to ask; False for other drivers.
     """
     writer = getattr(driver, "_writer_thread", None)
-    return writer is not None and (writer._queue.qsize() > MOST_WAITING or not writer.is_alive())
+    return writer is not None and (writer._queue.qsize() > waiting or not writer.is_alive())
 
 
 def is_gone(driver: object) -> bool:
