@@ -174,6 +174,8 @@ class Stubborn:
         if not width:
             row[max(self.x - 1, 0)] += char
             return
+        if width == 2 and self.x > WIDTH - 2:
+            return  # it doesn't fit, and lines do not wrap: tmux drops it
         self.x = min(self.x, WIDTH - width)
         for at in range(self.x, self.x + width):
             if row[at] == "" and at == self.x:
