@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class MilesTuiError(Exception):
@@ -29,10 +29,40 @@ class NoMetric(MilesTuiError):
     exit_status = 3
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """How a message about a misspelt name goes on: with the name that was meant, or with those that there are."""
+def meant(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The known name that a misspelt one is most like, "" where none is; `cutoff` as in difflib (0 any, 1 the same)."""
     from difflib import get_close_matches  # 2 ms, and only for an error
 
+    return next(iter(get_close_matches(name, list(known), 1, cutoff)), "")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """How a message about a misspelt name goes on: with the name that was meant, or with those that there are."""
     names = list(known)
-    near = get_close_matches(name, names, n=1)
-    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(names)}"
+    near = meant(name, names)
+    return f'; did you mean "{near}"?' if near else f"; there are {', '.join(names)}"
+
+
+# What pydantic calls a wrong value (its error's `type`) -> what is right; `{x}` is of the error's context.
+_RIGHT = {
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "above {gt:g}",
+    "less_than_equal": "{le:g} or less",
+    "less_than": "below {lt:g}",
+    "literal_error": "{expected}",
+    "finite_number": "a finite number",
+    "missing": "this key is missing",
+}
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text in quotes",
+          "list": "a list", "dict": "a table", "model": "a table"}  # fmt: skip
+
+
+def right_value(kind: str, context: Mapping[str, object], message: str) -> str:
+    """What a wrong value in a person's file should be, in our words; `message` where pydantic's are a validator's own.
+
+    >>> right_value("greater_than_equal", {"ge": 5}, "Input should be ...")
+    '5 or more'
+    """
+    if kind in _RIGHT:
+        return _RIGHT[kind].format_map(context)
+    return _KINDS.get(kind.partition("_")[0]) or message.removeprefix("Value error, ")

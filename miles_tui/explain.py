@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import textwrap
 from pathlib import Path
@@ -10,10 +9,13 @@ from pathlib import Path
 from miles_tui.core.conditions import ALL, CONDITIONS
 from miles_tui.core.conditions.base import Condition
 from miles_tui.core.glossary import MEANINGS, Meaning, meaning_of
+from miles_tui.core.judge import SILENCED_BY
 from miles_tui.core.signals import BY_NAME
-from miles_tui.errors import UsageError
+from miles_tui.core.words import listed
+from miles_tui.errors import UsageError, meant
 
 WIDTH = 88
+MOST = 4  # names that a message suggests
 FIGURES = Path(__file__).resolve().parent / "_bench" / "alerts.json"  # written by tests/alert_figures.py
 
 
@@ -32,9 +34,19 @@ def explained(name: str) -> str:
     meaning = meaning_of(signal.log_names[0] if signal else name)
     if meaning is not None:
         return _metric(meaning, signal.log_names[0] if signal else name)
-    near = difflib.get_close_matches(name, [*CONDITIONS, *MEANINGS, *BY_NAME], 1)
-    hint = f"did you mean {near[0]}?" if near else "miles-tui explain alone lists them"
+    near = _near(name)
+    hint = f"did you mean {listed(near, 'or')}?" if near else "miles-tui explain alone lists them"
     raise UsageError(f"{name} is neither a condition nor a metric that the manual names: {hint}")
+
+
+def _near(name: str) -> list[str]:
+    """The names that may be meant: those that hold the word, else the one most like it, else those that speak of it."""
+    word = name.lower()
+    names = {known.lower(): known for known in (*BY_NAME, *CONDITIONS, *MEANINGS)}
+    holding = [known for low, known in names.items() if word in low]
+    like = [names[near] for near in [meant(word, names)] if near]
+    said = {c.id: c.title for c in ALL} | {m.log_name: m.meaning for m in MEANINGS.values()}
+    return (holding or like or [known for known, text in said.items() if word in text.lower()])[:MOST]
 
 
 def _condition(c: Condition) -> str:
@@ -43,11 +55,22 @@ def _condition(c: Condition) -> str:
     parts = [
         f"{c.id} ({c.severity}): {c.title}",
         _block("Rule", c.rule + signals),
+        *([_block("Beside others", held)] if (held := _held(c.id)) else []),
         *([_block("Why it is trusted", trusted)] if trusted else []),
         _block("Likely cause", c.likely_cause),
         _block("First check", c.first_check),
     ]
     return "\n\n".join(parts)
+
+
+def _held(condition: str) -> str:
+    """Which conditions hold this one back, and which it holds back; "" where there is none of either."""
+    by = SILENCED_BY.get(condition, ())
+    back = [name for name, silencers in SILENCED_BY.items() if condition in silencers]
+    said = [f"Held back while {listed(by, 'or')} has an open alert, from which it would only follow."] if by else []
+    return " ".join(
+        [*said, *([f"An open alert of it holds back {listed(back)}, which would only follow."] if back else [])]
+    )
 
 
 def _trusted(condition: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     items = list(words)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
 
 
 def percent(share: float) -> str:
