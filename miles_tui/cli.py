@@ -26,8 +26,10 @@ from miles_tui.options import (
     add_watch,
     complain,
     load_profile,
+    logs_or_commands,
     own_run,
     parser,
+    passed_on,
     pauses_of,
     positive,
     setup_of,
@@ -36,8 +38,6 @@ from miles_tui.options import (
 from miles_tui.output import abandon, prepare
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from miles_tui.export import Exporter
     from miles_tui.ingest.read import Log
 
@@ -70,7 +70,7 @@ def dashboard(argv: Sequence[str]) -> int:
     add_screen(p)
     add_watch(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
-    a = p.parse_args(argv)
+    a = logs_or_commands(p, argv, COMMANDS)
     if "-" in a.logs and os.isatty(0):  # the keys would be taken for the log
         raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
     if not sys.stdout.isatty():
@@ -85,13 +85,6 @@ def dashboard(argv: Sequence[str]) -> int:
     folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
     more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated)) if folders else None
     return run_dashboard(logs, setup, more)
-
-
-def passed_on(a: Namespace) -> list[str]:
-    """The dashboard's options that `check` knows too, for an output that is no terminal."""
-    given = {"--profile": a.profile, "--tail": a.tail, "--since": a.since, "--pauses": a.pauses}
-    options = [text for name, value in given.items() if value is not None for text in (name, str(value))]
-    return [*options, *(["--rotated"] if a.rotated else [])]
 
 
 def demo(argv: Sequence[str]) -> int:
@@ -136,7 +129,7 @@ def check(argv: Sequence[str]) -> int:
     p.add_argument("--format", choices=("text", "json"), default="text")
     add_profile(p)
     add_source(p)
-    a = p.parse_args(argv)
+    a = p.parse_intermixed_args(argv)  # LOG --format json LOG
     from miles_tui.ingest.logs import find_logs, newest_log
     from miles_tui.report import judge_log
 
@@ -232,22 +225,26 @@ def calibrate(argv: Sequence[str]) -> int:
     where = p.add_mutually_exclusive_group()
     where.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the profile there")
     where.add_argument("--name", metavar="NAME", help="keep it under this name: --profile NAME finds it")
-    a = p.parse_args(argv)
+    a = p.parse_intermixed_args(argv)
     from miles_tui.calibration import learn_from
     from miles_tui.ingest.logs import find_logs
+    from miles_tui.profiles import place, replaced, save
 
+    path = place(a.name) if a.name is not None else a.output
+    old = None if path is None else replaced(path)
     name = a.name or (a.output.stem if a.output else "own")
     profile, text, warnings = learn_from(find_logs(a.logs), name, a.pause)
     for warning in warnings:
         complain(f"warning: {warning}")
-    if a.output is None and a.name is None:
+    if path is None:
         sys.stdout.write(text)
         return 0
     from miles_tui.core.plain import harmless_name
-    from miles_tui.profiles import save
 
-    path = save(profile, a.output)
-    print(f"{harmless_name(path)}: ranges of {profile.rollouts} rollouts from {len(profile.logs)} runs")
+    save(profile, path)
+    if old is not None:
+        complain(f"{path}: replaces the {old.origin}")
+    print(f"{harmless_name(path)}: {profile.origin}")
     print(f"use it with --profile {harmless_name(a.name or path)}")
     return 0
 
@@ -315,13 +312,13 @@ def report(argv: Sequence[str]) -> int:
 def config(argv: Sequence[str]) -> int:
     parser("config", "The settings in force, each with its meaning, who reads it and where its value came from.\n\n"
            "Exit status: 2 where a setting is wrong.").parse_args(argv)  # fmt: skip
-    from miles_tui.settings import config_file, effective, load_settings, wrong_names
+    from miles_tui.settings import config_file, effective, in_force
 
-    settings, path = load_settings(), config_file()
-    wrong = wrong_names(settings)
-    print(effective(settings, path, wrong), end="")
+    path = config_file()
+    settings, wrong = in_force(path)
     for key, said in wrong.items():
         complain(f"{path}: {key}: {said}")
+    print(effective(settings, path, wrong), end="")
     return 2 if wrong else 0
 
 

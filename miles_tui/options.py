@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from miles_tui.errors import BadSetting, UsageError
+from miles_tui.errors import BadSetting, UsageError, meant
 from miles_tui.locations import config_dir
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from miles_tui.ingest.pauses import PauseLog
     from miles_tui.ingest.read import Log
     from miles_tui.ui.setup import Setup
+
+NEAR = 0.7  # how like a command a name must be: "train" or "run" may be a log's
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,11 +32,9 @@ class Parser(argparse.ArgumentParser):
         if message.startswith("unrecognized arguments") and unknown and not unknown[0].startswith("-"):
             message = f"{unknown[0]} is one argument too many: {self.prog} --help tells what it takes"
         elif message.startswith("unrecognized arguments") and unknown:
-            import difflib
-
             known = [option for action in self._actions for option in action.option_strings]
-            near = difflib.get_close_matches(unknown[0].split("=")[0], known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"{self.prog} --help lists what there is"
+            near = meant(unknown[0].split("=")[0], known)
+            hint = f"did you mean {near}?" if near else f"{self.prog} --help lists what there is"
             message = f"unknown option {unknown[0]}: {hint}"
         raise UsageError(message)
 
@@ -52,6 +54,37 @@ def parser(name: str, text: str, usage: str | None = None) -> Parser:
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         allow_abbrev=False,
     )
+
+
+def logs_or_commands(p: Parser, argv: Sequence[str], commands: Collection[str]) -> argparse.Namespace:
+    """The dashboard's arguments, `logs` among them.
+
+    Raises UsageError where a log that isn't there is called like a command, which so came too late, or nearly like
+    one, which so was misspelt: the dashboard would wait for a file of that name.
+    """
+    a, unknown = p.parse_known_intermixed_args(argv)
+    lost = [name for name in a.logs if not os.path.lexists(name)]
+    late = next((name for name in lost if name in commands), None)
+    if late is not None:
+        rest = list(argv)
+        rest.remove(late)
+        import shlex  # 1 ms, and only for an error
+
+        raise UsageError(f"commands come first: miles-tui {shlex.join([late, *rest])}")
+    if lost and lost[0] == a.logs[0] and not set("./-") & set(lost[0]):
+        near = meant(lost[0], [*commands, "--help", "--version"], NEAR)
+        if near:
+            raise UsageError(f"no file {lost[0]}: did you mean miles-tui {near}? (a log that is to come: ./{lost[0]})")
+    if unknown:
+        p.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return a
+
+
+def passed_on(a: argparse.Namespace) -> list[str]:
+    """The dashboard's options that `check` knows too, for an output that is no terminal."""
+    given = {"--profile": a.profile, "--tail": a.tail, "--since": a.since, "--pauses": a.pauses}
+    options = [text for name, value in given.items() if value is not None for text in (name, str(value))]
+    return [*options, *(["--rotated"] if a.rotated else [])]
 
 
 def add_profile(p: Parser) -> None:

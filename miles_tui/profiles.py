@@ -74,15 +74,35 @@ def known_profiles() -> list[Found]:
     return list(found.values())
 
 
+def place(name: str) -> Path:
+    """Where the person's own profile of that name lies. Raises BadSetting for what is no name."""
+    if "/" in name or name.startswith("."):
+        raise BadSetting(f"{name}: not a name for a profile (give a file with -o)")
+    return profiles_dir() / f"{name}{SUFFIX}"
+
+
+def replaced(path: Path) -> Profile | None:
+    """The profile that `save` would write over; None where there is none, or nothing in it.
+
+    Raises BadSetting for a file that is something else: `-o b.log` is a slip that would cost a log.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    try:
+        return read(path)
+    except BadSetting:
+        raise BadSetting(
+            f"{path}: is there and is no profile: not replaced (remove it, or give another name)"
+        ) from None
+
+
 def save(profile: Profile, path: Path | None = None) -> Path:
     """Write a profile, under its own name in the person's folder when no path is given; returns the path.
 
     Raises BadSetting when it can't be written.
     """
     if path is None:
-        if "/" in profile.name or profile.name.startswith("."):
-            raise BadSetting(f"{profile.name}: not a name for a profile (give a file with -o)")
-        path = profiles_dir() / f"{profile.name}{SUFFIX}"
+        path = place(profile.name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(write_profile(profile), encoding="utf-8")

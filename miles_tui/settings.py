@@ -8,13 +8,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.signals import BY_NAME
-from miles_tui.errors import BadSetting, nearest
+from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.locations import bundled_themes, config_dir, themes_dir
 
 FILE = "config.toml"
@@ -86,29 +86,50 @@ def load_settings(path: Path | None = None) -> Settings:
     """The settings in a file, or the defaults where there is none. Raises BadSetting with file, key and reason."""
     path = path or config_file()
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Settings.model_validate(_data(path))
+    except ValidationError as error:
+        (key, said), *others = _faults(error).items()
+        more = f" (and {len(others)} more: miles-tui config tells all)" if others else ""
+        raise BadSetting(f"{path}: {key}: {said}{more}") from None
+
+
+def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
+    """The settings as the dashboard takes them, and key -> what is wrong with its value in the file.
+
+    A value of the wrong kind makes all of them the defaults; a theme or a profile that there is not, only itself.
+    Raises BadSetting where the file can't be read.
+    """
+    data = _data(path)
+    settings, wrong = Settings(), {}
+    try:
+        settings = Settings.model_validate(data)
+    except ValidationError as error:
+        wrong = _faults(error)
+    theme, profile = (value if isinstance(value := data.get(key), str) else "" for key in ("theme", "profile"))
+    return settings, _wrong_names(theme, profile) | wrong
+
+
+def _data(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return Settings()
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from None
     except tomllib.TOMLDecodeError as error:
         raise BadSetting(f"{path}: not a TOML file: {error}") from None
-    try:
-        return Settings.model_validate(data)
-    except ValidationError as error:
-        raise BadSetting(f"{path}: {_said(error)}") from None
 
 
-def wrong_names(settings: Settings) -> dict[str, str]:
+def _wrong_names(theme: str, profile: str) -> dict[str, str]:
     """Setting -> what is wrong with its value: no such theme, no such profile, or one that can't be used."""
     from miles_tui.profiles import load
 
     wrong = {}
     themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in folder.glob("*.toml"))
-    if settings.theme and settings.theme not in themes:
-        wrong["theme"] = f"there is no theme {settings.theme}{nearest(settings.theme, themes)}"
+    if theme and theme not in themes:
+        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     try:
-        load(settings.profile) if settings.profile else None
+        load(profile) if profile else None
     except BadSetting as error:
         wrong["profile"] = " ".join(str(error).split())
     return wrong
@@ -120,7 +141,7 @@ def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = 
     lines += ["# The dashboard reads all of these, status and report those that say so, other commands none.", ""]
     lines += _table(settings, Settings, wrong or {})
     lines += ["# " + (Settings.model_fields["notify"].description or ""), "[notify]", ""]
-    lines += _table(settings.notify, Notify, {})
+    lines += _table(settings.notify, Notify, {k.removeprefix("notify."): v for k, v in (wrong or {}).items()})
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -131,7 +152,7 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
         if isinstance(value, BaseModel):
             continue
         source = "file" if key in values.model_fields_set else "default"
-        said = f": {wrong[key]}" if key in wrong else ""
+        said = f"{'' if source == 'file' else ', for the file is wrong'}: {wrong[key]}" if key in wrong else ""
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
         lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
     return lines
@@ -154,10 +175,14 @@ def _all_known(names: list[str], known: Mapping[str, object], what: str) -> list
     return list(dict.fromkeys(names))
 
 
-def _said(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        owner = Notify if key.startswith("notify.") else Settings
-        return f"{key}: unknown key{nearest(str(first['loc'][-1]), owner.model_fields)}"
-    return f"{key}: {str(first['msg']).removeprefix('Value error, ')}"
+def _faults(error: ValidationError) -> dict[str, str]:
+    """Key -> what is wrong with it, in the order of the settings."""
+    faults: dict[str, str] = {}
+    for fault in error.errors(include_url=False):
+        key = ".".join(str(part) for part in fault["loc"])
+        if fault["type"] == "extra_forbidden":
+            owner = Notify if key.startswith("notify.") else Settings
+            faults[key] = f"unknown key{nearest(str(fault['loc'][-1]), owner.model_fields)}"
+        else:
+            faults[key] = right_value(fault["type"], fault.get("ctx", {}), fault["msg"])
+    return faults

@@ -205,6 +205,9 @@ def test_a_named_profile_lives_in_the_config_folder(tmp_path: Path) -> None:
     home = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert run("calibrate", *seeds, "--name", "lab", **home).returncode == 0
     assert (tmp_path / "miles-tui" / "profiles" / "lab.toml").exists()
+    again = run("calibrate", *seeds, "--name", "lab", **home)
+    assert again.returncode == 0
+    assert "lab.toml: replaces the ranges of 96 rollouts from 2 runs" in one_clear_line(again)
     assert "lab" in run("profiles", **home).stdout
     assert run("check", "--profile", "lab", seeds[0], **home).returncode == 0
     wrong = run("check", "--profile", "lob", seeds[0], **home)
@@ -225,6 +228,15 @@ def test_explain() -> None:
     assert "gradient norm" in run("explain", "train/grad_norm").stdout
     assert all(name in run("explain").stdout for name in ("gap-jump", "known-message", "eval/lag_steps"))
     assert "did you mean gap-jump" in one_clear_line(run("explain", "gap-jmp"))
+    assert "did you mean KL to the engine, train/train_rollout_kl or" in one_clear_line(run("explain", "KL"))
+    assert "did you mean no-signal or" in one_clear_line(run("explain", "nothing"))
+    assert "alone lists them" in one_clear_line(run("explain", "xyzzy"))
+
+
+def test_explain_tells_what_holds_a_condition_back() -> None:
+    assert "Held back while reward-down-length-up has an open alert" in run("explain", "cut-share-high").stdout
+    assert "holds back gap-jump and grad-norm-growth" in run("explain", "not-finite").stdout
+    assert "eside" not in run("explain", "rollout-slowdown").stdout
 
 
 def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
@@ -240,6 +252,27 @@ def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
     wrong = run("config", XDG_CONFIG_HOME=str(tmp_path))
     assert wrong.returncode == 2
     assert 'config.toml: thme: unknown key; did you mean "theme"?' in one_clear_line(wrong)
+
+
+def test_config_tells_every_wrong_value_in_plain_words(tmp_path: Path) -> None:
+    (tmp_path / "miles-tui").mkdir()
+    file = tmp_path / "miles-tui" / "config.toml"
+    file.write_text('theme = "lihgt"\nmouse = false\n')
+    done = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert 'theme: there is no theme lihgt; did you mean "light"?' in one_clear_line(done)
+    assert "mouse = false  # file" in done.stdout, "the others are in force"
+    file.write_text('theme = "lihgt"\nwindow = 2\nmouse = 3\n[notify]\nbell = "x"\ncommand_seconds = 0\n')
+    done = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert [line.partition("config.toml: ")[2] for line in done.stderr.splitlines()] == [
+        'theme: there is no theme lihgt; did you mean "light"?',
+        "window: 5 or more",
+        "mouse: true or false",
+        "notify.bell: 'critical', 'warning' or 'never'",
+        "notify.command_seconds: above 0",
+    ]
+    assert "window = 5  # default, for the file is wrong: 5 or more" in done.stdout
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "found beside it"])

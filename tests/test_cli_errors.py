@@ -69,6 +69,37 @@ def test_an_unknown_option_names_the_nearest() -> None:
     assert run("check", "--format", "yaml", "x.log").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ("chekc", "no file chekc: did you mean miles-tui check?"),
+        ("--theme light statu x", "no file statu: did you mean miles-tui status?"),
+        ("help", "did you mean miles-tui --help?"),
+        ("--theme light demo", "commands come first: miles-tui demo --theme light"),
+        ("--format json check x.log", "commands come first: miles-tui check --format json x.log"),
+        ("x.log --no-mouse check", "commands come first: miles-tui check x.log --no-mouse"),
+        ("./chekc", "chekc does not exist"),
+        ("chekc.log", "chekc.log does not exist"),
+        ("train", "train does not exist"),
+    ],
+)
+def test_a_command_that_is_misspelt_or_late_is_not_waited_for(tmp_path: Path, argv: str, says: str) -> None:
+    done = run(*argv.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in one_clear_line(done)
+
+
+def test_a_file_that_is_named_nearly_like_a_command_is_a_log(tmp_path: Path) -> None:
+    (tmp_path / "chekc").write_bytes((LOGS / "plain-seed1.log").read_bytes())
+    assert "48" in run("chekc", cwd=tmp_path).stdout
+
+
+def test_options_stand_between_logs_too() -> None:
+    one, two = (str(LOGS / f"plain-seed{n}.log") for n in (1, 2))
+    done = run("check", one, "--format", "json", two)
+    assert [json.loads(line)["log"] for line in done.stdout.splitlines()] == [one, two]
+
+
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     command = f"{sys.executable} -m miles_tui export {LOGS / 'plain-seed1.log'} | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
@@ -93,6 +124,15 @@ def test_extreme_values_and_names_are_no_traceback(tmp_path: Path) -> None:
 
 def test_a_bad_pause_pattern_is_one_line() -> None:
     assert "no regular expression" in one_clear_line(run("calibrate", "--pause", "(", str(LOGS / "plain-seed1.log")))
+
+
+def test_a_log_is_not_replaced_by_a_profile(tmp_path: Path) -> None:
+    log = tmp_path / "b.log"
+    log.write_bytes((LOGS / "plain-seed2.log").read_bytes())
+    done = run("calibrate", str(LOGS / "plain-seed1.log"), "-o", str(log))
+    assert done.returncode == 2
+    assert "is no profile: not replaced" in one_clear_line(done)
+    assert log.read_bytes() == (LOGS / "plain-seed2.log").read_bytes()
 
 
 NASTY = "no\x1b[2J\x1b]0;gone\x07\u202e-" + "hf_" + "a1B2c3D4e5F6g7H8" * 2

@@ -14,7 +14,7 @@ from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.timelaw import TimeNorm
-from miles_tui.errors import BadSetting, nearest
+from miles_tui.errors import BadSetting, nearest, right_value
 
 Trend = Literal["rises", "falls", "flat"]
 
@@ -114,6 +114,12 @@ class Profile(BaseModel):
         """`pause`, ready to be matched with the bytes of a log line."""
         return re.compile(self.pause.encode()) if self.pause else None
 
+    @property
+    def origin(self) -> str:
+        """`ranges of 96 rollouts from 2 runs`."""
+        runs = len(self.logs)
+        return f"ranges of {self.rollouts} rollouts from {runs} run{'s' if runs != 1 else ''}"
+
     def ranges(self) -> dict[str, Range]:
         """The range of single rollouts, by signal."""
         return {name: Range(s.low, s.high, self.name) for name, s in self.signals.items()}
@@ -169,7 +175,7 @@ def read_profile(text: str, source: str) -> Profile:
             owner = SignalProfile if "signals" in key else TimeProfile if key.startswith("time.") else Profile
             said = f"unknown key{nearest(str(first['loc'][-1]), owner.model_fields)}"
         else:
-            said = str(first["msg"]).removeprefix("Value error, ")
+            said = right_value(first["type"], first.get("ctx", {}), first["msg"])
         raise BadSetting(f"{source}: {key}: {said}") from None
 
 

@@ -59,7 +59,7 @@ def test_odd_characters_survive() -> None:
     [
         ("name = ", "not a TOML file"),
         ('nam = "x"', 'unknown key; did you mean "name"?'),
-        ("", "name: Field required"),
+        ("", "name: this key is missing"),
         ('name = "x"\n[signals.gapp]\nlow = 0.0\nhigh = 1.0', 'did you mean "gap"?'),
         ('name = "x"\n[signals.gap]\nlow = 0.0\nhigh = 1.0\nlevle = 1.0', 'did you mean "level"?'),
         ('name = "x"\n[signals.gap]\nlow = 2.0\nhigh = 1.0', "low is above high"),
