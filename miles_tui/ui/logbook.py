@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from miles_tui.core.sift import Entry, Fold
-from miles_tui.ui.loglines import LEVELS, Row, matches, passes, row_of, unfolded
+from miles_tui.core.sift import Entry, Fold, Line
+from miles_tui.ui.loglines import LEVELS, NO_PROCESS, Row, folds, matches, passes, raw_part, row_of, unfolded
 
 
 class Item:
     """An entry and its row, once somebody wanted it."""
 
-    __slots__ = ("_count", "_opened", "_row", "entry", "noise")
+    __slots__ = ("_count", "_opened", "_part", "_row", "entry", "noise")
 
     def __init__(self, entry: Entry, noise: Row | None = None) -> None:
         self.entry = entry
@@ -22,6 +22,7 @@ class Item:
         self._row = noise
         self._count = 0
         self._opened: tuple[int, list[Item]] = (0, [])
+        self._part = ("", "")
 
     @property
     def row(self) -> Row:
@@ -30,6 +31,18 @@ class Item:
         if self._row is None or (count != self._count and not self.noise):
             self._row, self._count = row_of(self.entry), count
         return self._row
+
+    def part(self, found: str) -> str:
+        """The piece of the line around a searched text (lower case) that the row does not have; "" if there is none."""
+        if not found or self.noise or not isinstance(self.entry, Line) or matches(self.row, found):
+            return ""
+        if self._part[0] != found:
+            self._part = (found, raw_part(self.entry, found))
+        return self._part[1]
+
+    def has(self, found: str) -> bool:
+        """Whether the row or the line behind it has the searched text (lower case)."""
+        return matches(self.row, found) or bool(self.part(found))
 
     def opened(self) -> list[Item]:
         """The item, and behind it the noise that it folds."""
@@ -61,8 +74,24 @@ class LogBook:
 
     @property
     def roles(self) -> list[str]:
-        """The processes that print, in the order of their first line."""
-        return list(dict.fromkeys(i.row.role or "no process" for i in self._all if i.row.level != "fold"))
+        """The processes that print, in the order of their first line; behind them what no process signs."""
+        said = dict.fromkeys(i.row.role or NO_PROCESS for i in self._all if i.row.level != "fold")
+        return sorted(said, key=lambda role: role == NO_PROCESS)
+
+    @property
+    def filtered(self) -> str:
+        """Which filters leave lines out, and the key of each; "" where none does."""
+        level = "w: all levels" if self.level != LEVELS[0] else ""
+        role = "p: other processes" if self.role else ""
+        return ", ".join(filter(None, (level, role)))
+
+    def why_not(self) -> str:
+        """Why the searched text is not in sight, and the key that may change it."""
+        if self.filtered and any(item.has(self.found) for item in self._all):
+            return f"{self.found} is in lines that are filtered out ({self.filtered})"
+        if not self.noise and any(isinstance(i.entry, Fold) and folds(i.entry, self.found) for i in self._all):
+            return f"{self.found} is in folded lines: u unfolds"
+        return f"{self.found} is not in the lines shown"
 
     def update(self, entries: Iterable[Entry]) -> None:
         """The ring's entries of now: those that are known already keep their rows."""
@@ -112,7 +141,7 @@ class LogBook:
 
     def hits(self) -> list[int]:
         """Where the matches are."""
-        return [i for i, item in enumerate(self.items) if matches(item.row, self.found)] if self.found else []
+        return [i for i, item in enumerate(self.items) if item.has(self.found)] if self.found else []
 
     def _arrange(self) -> None:
         chosen = self.chosen

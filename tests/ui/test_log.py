@@ -157,7 +157,7 @@ def test_filters() -> None:
         book.filter(level=level)
         counts[level] = len(book.items)
     assert counts == {"warnings": 2, "errors": 1, "records": 1, "all": 5}
-    assert book.roles == ["no process", "RolloutManager"]
+    assert book.roles == ["RolloutManager", "no process"]
     book.filter(role="RolloutManager")
     assert [i.row.text for i in book.items] == ["b"]
     book.filter(role="", noise=True)
@@ -175,6 +175,45 @@ def test_search_goes_round() -> None:
     assert book.next_hit(-1)
     assert book.at == 2
     assert not book.search("cherry")
+
+
+WIDE = b"step 4: {'train/loss': 1.0, " + b"".join(b"'perf/n%d': 1.5, " % i for i in range(40)) + b"'perf/sync_time': 7}"
+
+
+def test_search_finds_what_a_row_leaves_out_and_shows_it() -> None:
+    book = LogBook()
+    far = b"pear " * 60 + b"quince"
+    book.update(entries(b"first", WIDE, far))
+    for found, at in (("sync_TIME", 1), ("quince", 2)):
+        assert book.search(found)
+        item = book.items[book.at]
+        assert book.at == at
+        for width in (40, 60, 118):
+            line = text_of(row_spans(item.row, width, book.found, item.part(book.found)))
+            assert found.lower() in line
+            assert width_of(row_spans(item.row, width, book.found, item.part(book.found))) <= width
+    assert book.search("step 4") or book.search("train/loss")
+    assert book.at == 1
+
+
+def test_a_hidden_key_is_not_found() -> None:
+    book = LogBook()
+    book.update(entries(WIDE + b" token " + SECRET))
+    assert not book.search(SECRET.decode())
+
+
+def test_search_says_which_key_shows_the_match() -> None:
+    book = LogBook()
+    book.update(entries(b"(RolloutManager pid=1) apple", b"WARNING: a", *[DECODE.rstrip()] * 3))
+    assert not book.search("running-req")
+    assert book.why_not() == "running-req is in folded lines: u unfolds"
+    book.filter(noise=True)
+    assert book.search("running-req")
+    book.filter(level="warnings", noise=False)
+    assert not book.search("apple")
+    assert book.why_not() == "apple is in lines that are filtered out (w: all levels)"
+    assert not book.search("cherry")
+    assert book.why_not() == "cherry is not in the lines shown"
 
 
 def test_a_growing_fold_is_counted_anew() -> None:

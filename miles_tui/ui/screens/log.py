@@ -19,7 +19,7 @@ from miles_tui.core.text import wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.places import Place, find_place
 from miles_tui.ui.logbook import LogBook
-from miles_tui.ui.loglines import LEVELS, whole_text
+from miles_tui.ui.loglines import LEVELS, marked, whole_text
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans
@@ -47,8 +47,16 @@ class LogScreen(SubScreen):
         Binding("n", "hit(1)", "Next", id="log.next", show=False, tooltip="The next match below"),
         Binding("N", "hit(-1)", "Match above", id="log.before", show=False, tooltip="The next match above"),
         Binding("f", "follow", "Follow", id="log.follow", tooltip="Follow the newest line, or stay here"),
-        Binding("w", "level", "Level", id="log.level", tooltip="All lines, warnings and errors, errors, or records"),
-        Binding("p", "role", "Process", id="log.role", tooltip="The lines of one process, of the next, of all"),
+        Binding(
+            "w",
+            "level",
+            "Level",
+            id="log.level",
+            tooltip="On this screen the level: all, warnings and errors, errors, records",
+        ),
+        Binding(
+            "p", "role", "Process", id="log.role", tooltip="The lines of one process, of the next, of none, of all"
+        ),
         Binding("u", "noise", "Unfold", id="log.noise", tooltip="Show the engines' newest noise, or fold it away"),
         Binding("enter", "whole", "Whole line", id="log.whole", show=False, tooltip="The chosen line in full, below"),
         Binding("escape,q", "back", "Back", id="log.back", tooltip="Back; first out of the search"),
@@ -167,7 +175,7 @@ class LogScreen(SubScreen):
         return "log"
 
     def _why_empty(self) -> str:
-        return "no line yet" if not self.book.role and self.book.level == LEVELS[0] else "no such line is kept"
+        return f"no such line is kept ({self.book.filtered})" if self.book.filtered else "no line yet"
 
     def _show_words(self) -> None:
         words = self.query_one("#words", Words)
@@ -177,10 +185,14 @@ class LogScreen(SubScreen):
         if not shown or item is None:
             return
         text = whole_text(item.entry) if not item.noise else item.row.text
-        lines: list[Spans] = [[("text", f"  {line}")] for line in wrap(text, max(20, self.size.width - 4))]
+        found, wrapped = self.book.found, wrap(text, max(20, self.size.width - 4))
+        lines: list[Spans] = [marked(f"  {line}", found, "text") for line in wrapped]
         height = min(max(LEAST_WORDS, len(lines)), WORDS, self.size.height // 3)
         if len(lines) > height:
-            lines = [*lines[: height - 1], [("dim", f"  and {len(lines) - height + 1} lines more")]]
+            hit = next((i for i, line in enumerate(wrapped) if found and found in line.lower()), 0)
+            first = max(0, min(hit - 1, len(lines) - height + 1)) if hit >= height - 1 else 0
+            left = len(lines) - height + 1
+            lines = [*lines[first : first + height - 1], [("dim", f"  and {left} lines more")]]
         words.styles.height = height
         words.show(lines)
 
@@ -201,7 +213,7 @@ class LogScreen(SubScreen):
         if event.key == "enter":
             self._typed, self._said = None, ""
             if typed and not self.book.search(typed):
-                self._said = f"{typed} is not in the lines shown"
+                self._said = self.book.why_not()
             elif not typed:
                 self.book.found = ""
         elif event.key == "escape":
@@ -225,7 +237,7 @@ class LogScreen(SubScreen):
         if not self.book.found:
             self.say("/ searches")
         elif not self.book.next_hit(by):
-            self.say(f"{self.book.found} is not in the lines shown")
+            self.say(self.book.why_not())
         self._show()
 
     def action_follow(self) -> None:

@@ -47,7 +47,7 @@ class LogView(Lines, can_focus=True):
         self._top = max(0, min(self._top, len(book.items) - height))
         lines = []
         for i, item in enumerate(book.items[self._top : self._top + height], self._top):
-            spans = row_spans(item.row, width - 2, book.found)
+            spans = row_spans(item.row, width - 2, book.found, item.part(book.found))
             here = self.mark is not None and item.entry.number == self.mark
             chosen = i == book.at and not book.follow
             spans = [("accent", "▸ " if here else "  "), *spans]
