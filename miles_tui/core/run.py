@@ -154,7 +154,7 @@ class RunState:
         states = {r.state for r in self.judge.states.values()}
         if State.PENDING in states or State.RECOVERING in states:
             return "watching"
-        return "learning" if self.learning else "healthy"
+        return "learning" if self.learning or self.judge.at is None else "healthy"  # None: no rule was asked yet
 
     # -- what changes it -------------------------------------------------------------------
 

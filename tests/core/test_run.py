@@ -35,6 +35,17 @@ def test_a_healthy_run_is_kept_and_raises_nothing() -> None:
     assert run.pace.usual == SECONDS
 
 
+def test_a_run_is_not_healthy_before_a_rule_was_asked() -> None:
+    run = RunState(Judge())
+    assert run.verdict() == "waiting"
+    seen = []
+    for item in healthy(30):
+        run.feed([item])
+        seen.append(run.verdict())
+    assert seen[0] == "learning"
+    assert "learning" not in seen[seen.index("healthy") :]
+
+
 def test_a_signal_of_several_updates_counts_once_as_their_mean() -> None:
     run = state(healthy(12, k=4))
     assert run.updates_per_rollout == 4
