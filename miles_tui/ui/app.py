@@ -268,7 +268,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         from miles_tui.ui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.session, self.screen))
+            self.push_screen(HelpScreen(self.session, self.screen, self.glyphs))
 
     def action_themes(self) -> None:
         from miles_tui.ui.screens.themes import ThemeScreen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -123,6 +124,15 @@ async def test_help_shows_the_keys_that_work_here(dashboard: Dashboard) -> None:
         assert isinstance(screen.app.screen, MainScreen)
 
 
+@pytest.mark.parametrize(("glyphs", "signs"), [("braille", "▲▼ × ○ ┊"), ("ascii", "^v ! o |")])
+async def test_help_tells_every_sign_of_a_sparkline(dashboard: Dashboard, glyphs: str, signs: str) -> None:
+    async with dashboard(SAMPLE, size=(120, 90), glyphs=glyphs) as screen:
+        text = await screen.press("question_mark")
+        for sign, words in zip(signs.split(), ("off the scale", "not finite", "a pause", "restarted"), strict=True):
+            assert re.search(rf"^\s+{re.escape(sign)}\s+line: .*{words}", text, re.MULTILINE), words
+        assert ("a bar over the part of the line's height that is" in text) == (glyphs == "braille")
+
+
 async def test_help_scrolls_on_a_small_screen(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE, size=(60, 15)) as screen:
         first = await screen.press("question_mark")
@@ -130,7 +140,7 @@ async def test_help_scrolls_on_a_small_screen(dashboard: Dashboard) -> None:
         assert await screen.press("down") != first
         assert await screen.press("up") == first
         await screen.press("end")
-        assert "A range is a profile" in screen.text
+        assert "the whole range lies above or below" in screen.text
         bottom = body.at
         await screen.press("pagedown")
         assert body.at == bottom

@@ -8,6 +8,7 @@ from textual.binding import ActiveBinding
 from textual.screen import Screen
 from textual.widget import Widget
 
+from miles_tui.core.spark import GLYPHS, Glyphs
 from miles_tui.core.text import pad, wrap
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
@@ -27,11 +28,13 @@ NOTES = (
     " An arrow is a trend that a test finds (1 %), not a wiggle.",
     "A sparkline shows the whole run: a rollout a column, or as many as its title says (twenty at most, then the"
     " newest). A dot is their mean, the line the mean of five; the chart (Enter) has every single rollout.",
-    "The first cell of a sparkline is a bar over the range; what is outside is in another colour and beyond that bar."
-    " ▲ ▼ a rollout is far off, × a value is not finite, ○ a pause touched it. Without braille ▲ ▼ are also where the"
-    " values leave the range, and the newest one outside it.",
     "◆ is a marked row (v): Enter draws the marked ones on one chart, V forgets them.",
-    "A range is a profile's, or that of this run's first ten rollouts: it says so.",
+    "A range is a profile's, or that of this run's first ten rollouts: it says so. The latter is for orientation, no"
+    " condition judges by it.",
+)
+STAYS = (
+    "A signal that is to stay in its range (each that a profile has; gap, KL and clip fraction always) shows what is"
+    " outside in another colour"
 )
 
 
@@ -40,8 +43,9 @@ class HelpScreen(SubScreen):
 
     FOOTER = (("Esc", "back", 0), ("↑↓", "scroll", 1))
 
-    def __init__(self, session: Session, below: Screen[object]) -> None:
+    def __init__(self, session: Session, below: Screen[object], glyphs: str) -> None:
         super().__init__(session, "help")
+        self._glyphs = GLYPHS[glyphs]
         self._keys = key_lines(below.active_bindings.values())
 
     def body(self) -> Widget:
@@ -54,10 +58,10 @@ class HelpScreen(SubScreen):
         for key, words in self._keys:
             lines += _entry("accent", key, words, width, margin, KEY)
         lines.append([])
-        for shape, style, word in _signs():
+        for shape, style, word in (*_signs(), *_signs_in_lines(self._glyphs)):
             lines += _entry(style, shape, word, width, margin, 4)
         lines.append([])
-        for note in NOTES:
+        for note in (*NOTES, _stays(self._glyphs)):
             lines += [[("text", " " * margin), ("dim", line)] for line in wrap(note, max(20, width - 2 * margin))]
         self.query_one("#body", Listing).put(lines)
 
@@ -87,6 +91,24 @@ def _signs() -> Iterable[tuple[str, str, str]]:
             yield shape, style, f"run: {word}"
     yield "▲", "critical", "run: alerts fire, a critical one among them"
     yield "△", "warning", "run: alerts fire, none is critical"
+
+
+def _signs_in_lines(glyphs: Glyphs) -> Iterable[tuple[str, str, str]]:
+    yield glyphs.above + glyphs.below, "spark.step", "line: a rollout is off the scale"
+    yield glyphs.bad, "spark.bad", "line: a value is not finite"
+    yield glyphs.paused, "spark.paused", "line: a pause touched the rollout"
+    yield glyphs.parting, "spark.break", "line: the run was restarted here"
+
+
+def _stays(glyphs: Glyphs) -> str:
+    """How a sparkline shows the range: with a bar where one cell is a column, else with signs in the line."""
+    up, down = glyphs.above, glyphs.below
+    if not glyphs.joint:
+        return f"{STAYS}; {up} {down} are also where the values leave the range, and the newest one outside it."
+    return (
+        f"{STAYS}. The first cell of its sparkline is a bar over the part of the line's height that is inside;"
+        f" {up} or {down} there: the whole range lies above or below what is drawn."
+    )
 
 
 def _entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
