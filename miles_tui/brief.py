@@ -10,7 +10,7 @@ from miles_tui.core.judge import SEVERITIES
 from miles_tui.core.run import RunState
 from miles_tui.core.series import Series
 from miles_tui.core.signals import SIGNALS, scores_of
-from miles_tui.core.standing import SIGNS
+from miles_tui.core.standing import SIGNS, evidence_of
 from miles_tui.core.text import clock, duration, number
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
@@ -50,7 +50,7 @@ def paste(run: RunState, name: str, today: float | None = None) -> str:
     lines += [_row(score, run.metrics[score], run.window) for score in scores_of(run.metrics)[:MOST_SCORES]]
     lines.append("```")
     shown = sorted(run.alerts, key=_place)[:MOST_ALERTS]
-    lines += [line for alert in shown for line in _alert(alert)] or ["No alert."]
+    lines += [line for alert in shown for line in _alert(alert, evidence_of(run, alert))] or ["No alert."]
     if len(run.alerts) > len(shown):
         lines.append(f"... and {len(run.alerts) - len(shown)} more.")
     known = [f"{key}={run.args[key]}" for key in ARGUMENTS if run.args.get(key, "None") != "None"]
@@ -81,12 +81,12 @@ def _place(alert: Alert) -> tuple[bool, bool, int]:
     return alert.severity is Severity.NOTICE, not alert.open, -SEVERITIES.index(alert.severity)
 
 
-def _alert(alert: Alert) -> list[str]:
+def _alert(alert: Alert, evidence: str) -> list[str]:
     since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
     if not alert.open:
-        return [f"- {alert.condition} ({since}, resolved at {alert.resolved_step}): {alert.evidence}"]
+        return [f"- {alert.condition} ({since}, resolved at {alert.resolved_step}): {evidence}"]
     recovering = ", recovering" if alert.state is AlertState.RECOVERING else ""
     return [
-        f"- **{alert.condition}** ({alert.severity}{recovering}, {since}): {alert.evidence}",
+        f"- **{alert.condition}** ({alert.severity}{recovering}, {since}): {evidence}",
         f"  Likely cause: {alert.likely_cause} First check: {alert.first_check}",
     ]

@@ -16,7 +16,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
-from miles_tui.core.standing import standing
+from miles_tui.core.standing import evidence_of, held_by, standing
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
 from miles_tui.ingest.logs import Log, age_seconds, why_empty
@@ -30,7 +30,8 @@ LIVE_SECONDS = 120.0
 
 Number = float | int | str | None  # NaN and infinities are the strings "nan", "inf", "-inf"
 RunWord = Literal["running", "finished", "stalled", "crashed", "unknown"]
-ASIDE = ("records", "why_empty", "planned", "warnings")  # for the text, the exit status and standard error
+# for the text, the exit status and standard error
+ASIDE = ("records", "why_empty", "planned", "warnings", "held", "told")
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class SignalReport:
     max: Number
     swing: Number  # the largest change from one rollout to the next
     count: int  # rollouts with a value
-    state: str  # learning, ok, pending, firing, recovering, missing or not judged (by no condition)
+    state: str  # learning, ok, pending, firing, recovering, held back, missing or not judged (by no condition)
 
 
 @dataclass(slots=True)
@@ -65,6 +66,8 @@ class Report:
     why_empty: str = ""
     planned: int | None = None
     warnings: list[str] = field(default_factory=list)
+    held: dict[str, str] = field(default_factory=dict)  # signal -> the condition that holds another back
+    told: list[str] = field(default_factory=list)  # the alerts' evidence with the newest values, in their order
 
     @property
     def exit_status(self) -> int:
@@ -90,10 +93,11 @@ class Report:
         lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
             cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
-            lines.append(f"  {name:17}{cells}  {s.state}")
+            lines.append(f"  {name:17}{cells}  {s.state}" + (f" by {self.held[name]}" if name in self.held else ""))
         order = ("critical", "warning", "notice")
-        for alert in sorted(self.alerts, key=lambda a: (a.state == "resolved", order.index(a.severity))):
-            lines += ["", *_alert_lines(alert)]
+        told = zip(self.alerts, self.told, strict=True)
+        for alert, evidence in sorted(told, key=lambda a: (a[0].state == "resolved", order.index(a[0].severity))):
+            lines += ["", *_alert_lines(alert, evidence)]
         return "\n".join(lines)
 
 
@@ -132,6 +136,8 @@ def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
         records=run.records,
         why_empty=why,
         planned=run.total,
+        held={s.name: by for s in SIGNALS if (by := held_by(run, s.name))},
+        told=[evidence_of(run, a) for a in run.alerts],
     )
 
 
@@ -165,14 +171,14 @@ def _number(value: float | None) -> Number:
     return None if value is None else plain_number(value)
 
 
-def _alert_lines(alert: AlertReport) -> list[str]:
+def _alert_lines(alert: AlertReport, evidence: str) -> list[str]:
     mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "△", "notice": "i"}[alert.severity]
     since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
     if alert.state == "recovering":
         since = f"recovering, {since}"
     if alert.state == "resolved" and alert.resolved_step is not None:
         since = f"rollout {alert.raised_step} to {alert.resolved_step}, resolved"
-    lines = [f"  {mark} {alert.condition} ({alert.severity}), {since}", f"      {alert.evidence}"]
+    lines = [f"  {mark} {alert.condition} ({alert.severity}), {since}", f"      {evidence}"]
     if alert.state != "resolved":
         lines += [f"      likely cause: {alert.likely_cause}", f"      first check:  {alert.first_check}"]
     return lines

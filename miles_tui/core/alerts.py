@@ -53,6 +53,11 @@ class Alert:
         return self.words.title
 
     @property
+    def about(self) -> tuple[str, ...]:
+        """The signals whose rows tell of it."""
+        return self.words.marks or self.signals
+
+    @property
     def likely_cause(self) -> str:
         """Why this usually happens."""
         return self.explained[0] if self.explained else self.words.likely_cause

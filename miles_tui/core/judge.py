@@ -318,10 +318,16 @@ class Judge:
         return self._grace
 
     def readings_of(self, signal: str) -> list[Reading]:
-        """What each condition that reads this signal says of it now."""
+        """What each condition that is about this signal says of it now."""
         found = []
         for seat in self._seats:
-            signals = seat.reading.signals or seat.rule.condition.signals
+            signals = seat.reading.signals or seat.rule.condition.about
             if signal in signals:
                 found.append(seat.reading)
         return found
+
+    @property
+    def held(self) -> dict[str, str]:
+        """The conditions that hold but raise no alert, each with the one whose open alert says it already."""
+        mute = (s for s in self._seats if s.alert is None and s.silencers and s.reading.state is State.FIRING)
+        return {s.name: by.name for s in mute for by in s.silencers if by.alert is not None}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from miles_tui.core.alerts import AlertState
+from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.numbers import number
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
+from miles_tui.core.signals import BY_NAME
 
-MISSING, NOT_JUDGED = "missing", "not judged"
+MISSING, NOT_JUDGED, HELD = "missing", "not judged", "held back"
+MOST_NOW = 2  # signals of an alert whose newest values are told
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
 # What a verdict looks like, by its kind: one sign, one meaning, wherever a run is spoken of.
@@ -35,10 +39,11 @@ def kind_of(run: RunState) -> str:
 def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     """The most serious word that any condition has on a signal; with `firing` comes the worst severity.
 
-    firing · missing (the log has no value) · recovering · pending · learning · ok · not judged. `ok` says that a
-    condition or a profile judges the signal, none of them still learns, and all of them find nothing.
+    firing · missing (the log has no value) · recovering · held back (see `held_by`) · pending · learning · ok · not
+    judged. `ok` says that a condition or a profile judges the signal, none of them still learns, and all of them find
+    nothing. A signal that a condition only reads beside another is not marked by it.
     """
-    open_ = [a for a in run.alerts if a.open and name in a.signals]
+    open_ = [a for a in run.alerts if a.open and name in a.about]
     firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
     if firing:
         return State.FIRING, next(severity for severity in SEVERITIES if severity in firing)
@@ -46,6 +51,8 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
         return MISSING, None
     if open_:
         return State.RECOVERING, None
+    if held_by(run, name):
+        return HELD, None
     said = {reading.state for reading in run.judge.readings_of(name)} - {State.OFF}
     known = run.judge.ranges.get(name)
     for state in (State.PENDING, State.LEARNING):
@@ -55,3 +62,33 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
         return State.LEARNING, None
     judged = said or (isinstance(known, Range) and known.owner != OWN)
     return State.OK if judged else NOT_JUDGED, None
+
+
+def held_by(run: RunState, name: str) -> str:
+    """The condition whose open alert keeps another from raising one on this signal, or ""."""
+    return next((by for held, by in run.judge.held.items() if name in CONDITIONS[held].about), "")
+
+
+def evidence_of(run: RunState, alert: Alert) -> str:
+    """The evidence of an alert; while it is open, with the newest values where they are others: `...; now 19.5`."""
+    names = [name for name in alert.about if name in BY_NAME]
+    if not alert.open or not 0 < len(names) <= MOST_NOW:
+        return alert.evidence
+    words, known = [], set(alert.evidence.replace(",", " ").replace(";", " ").split())
+    for name in names:
+        last = run.signals[name].last
+        if last is None or (alert.raised_step is not None and last.rollout <= alert.raised_step):
+            continue
+        value = number(last.value)
+        if value not in known:
+            unit = " s" if BY_NAME[name].unit == "s" else ""
+            words.append(f"{name} {value}{unit}")
+    if not words:
+        return alert.evidence
+    said = ", ".join(words)
+    return f"{alert.evidence}; now {said.removeprefix(names[0] + ' ') if _of_one(alert.evidence, names) else said}"
+
+
+def _of_one(evidence: str, names: list[str]) -> bool:
+    """Whether the evidence speaks of one signal, which it begins with."""
+    return len(names) == 1 and evidence.startswith(names[0])

@@ -50,6 +50,14 @@ def notes(
     return [Note(i, _cut(full[i].lines, left, width)) if i == current else titles[i] for i in range(len(alerts))]
 
 
+def tally(alerts: Sequence[AlertView]) -> str:
+    """How many there are, as the verdict counts them: `1 firing, 2 notices, 1 resolved`; `none`."""
+    names = [a.state if a.state != "firing" or a.severity != "notice" else "notice" for a in alerts]
+    count = {name: names.count(name) for name in ("firing", "recovering", "notice", "resolved")}
+    words = (f"{n} {name}{'s' if name == 'notice' and n > 1 else ''}" for name, n in count.items() if n)
+    return ", ".join(words) or "none"
+
+
 def _cut(lines: list[Spans], left: int | None, width: int) -> list[Spans]:
     """The first `left` lines; a paragraph that goes on says so."""
     if left is None or left >= len(lines):

@@ -136,6 +136,8 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
             parts.append(Part(4, [("dim", f"manual: {meaning.manual}")]))
     if view.note:
         parts.append(Part(2, [("watch", view.note)]))
+    if view.held:
+        parts.append(Part(1, [("watch", f"held back by {view.held}")]))
     if view.low is not None:
         parts.append(Part(5, [("dim", f"range {range_text(view, 60)}")]))  # the row has it, if shorter
     if view.light is NOT_JUDGED and view.name in BY_NAME:

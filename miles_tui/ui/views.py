@@ -17,7 +17,7 @@ from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import SEVERITIES, SIGNS, kind_of, standing
+from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, standing
 from miles_tui.core.trend import trend
 
 KEPT = 64  # newest rollouts that the trend and the change look at
@@ -43,6 +43,7 @@ LIGHTS: dict[str, Light] = {
     "warning": Light("△", "firing, a warning", "warning"),
     "notice": Light("i", "firing, a notice", "notice"),
     "recovering": Light("r", "recovering", "watch"),
+    "held back": Light("h", "held back, by the alert that says it already", "watch"),
     "pending": Light("p", "pending", "watch"),
     "learning": Light("l", "learning", "learn"),
     "missing": Light("-", "missing", "dim"),
@@ -81,6 +82,7 @@ class RowView:
     learning: tuple[int, int] | None = None
     normal: bool = False  # is a value outside the range something to look at?
     light: Light = LIGHTS["ok"]
+    held: str = ""  # the condition whose alert holds back another on this signal
     note: str = ""  # stands in the sparkline's place
 
 
@@ -199,6 +201,7 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         learning=(known.have, known.need) if isinstance(known, Learning) else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
         light=light_of(run, name) if signal else NOT_JUDGED,
+        held=held_by(run, name) if signal else "",
         note=TELLS_NOTHING if not signal and tells_nothing(series, meaning) else "",
     )
 
@@ -262,7 +265,7 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         severity=alert.severity.value,
         state=alert.state.value,
         title=alert.title,
-        evidence=harmless(alert.evidence),
+        evidence=harmless(evidence_of(run, alert)),
         likely_cause=alert.likely_cause,
         first_check=alert.first_check,
         raised_step=alert.raised_step,

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from runs import healthy, rollout, state
 
+from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile, SignalProfile
+from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
-from miles_tui.core.standing import standing
+from miles_tui.core.standing import evidence_of, held_by, standing
+
+LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
 def words(run: RunState) -> dict[str, str]:
     return {name: standing(run, name)[0] for name in run.signals}
+
+
+def sample(name: str) -> RunState:
+    run = RunState(Judge())
+    run.feed(Reader().feed((LOGS / name).read_bytes()))
+    return run
 
 
 def test_a_signal_that_no_condition_reads_is_not_called_ok() -> None:
@@ -54,3 +65,32 @@ def test_a_condition_that_is_off_judges_nothing() -> None:
     assert standing(run, "gap")[0] == "ok"
     run.judge.switch("gap-jump", on=False)
     assert standing(run, "gap") == ("not judged", None)
+
+
+def test_a_signal_that_is_only_read_beside_another_is_not_marked() -> None:
+    for condition, about in (("rollout-slowdown", "rollout time"), ("cut-share-high", "cut share")):
+        assert CONDITIONS[condition].signals != CONDITIONS[condition].about == (about,)
+    run = sample("slow-engine.log")
+    assert standing(run, "rollout time")[0] == "firing"
+    assert standing(run, "answer length")[0] == "ok"
+    assert [a.signals for a in run.alerts] == [("rollout time", "answer length")], "it was read all the same"
+
+
+def test_a_condition_that_another_alert_holds_back_is_not_ok() -> None:
+    run = sample("talks-longer.log")
+    assert run.judge.held == {"cut-share-high": "reward-down-length-up"}
+    assert standing(run, "cut share") == ("held back", None)
+    assert held_by(run, "cut share") == "reward-down-length-up"
+    assert held_by(run, "reward") == ""
+
+
+def test_an_open_alerts_evidence_ends_with_the_newest_value() -> None:
+    items = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
+    run = state([*items, *rollout(30, gap=0.0512)], finish=False)
+    (alert,) = run.alerts
+    assert evidence_of(run, alert) == f"{alert.evidence}; now 0.0512"
+    raised = len(healthy(1)) * ((alert.raised_step or 0) + 1)
+    fresh = state(items[:raised], finish=False)
+    assert evidence_of(fresh, fresh.alerts[0]) == fresh.alerts[0].evidence, "nothing came since"
+    run.judge.rebase()
+    assert evidence_of(run, alert) == alert.evidence, "it is over"

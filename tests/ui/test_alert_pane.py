@@ -67,7 +67,7 @@ async def test_the_question_fits_a_small_screen(dashboard: Dashboard, size: tupl
 async def test_text_that_is_cut_says_so(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE, size=(60, 15)) as screen:
         assert screen.text.splitlines()[-2].endswith("…")
-        await screen.press("tab", "pagedown", "pagedown")
+        await screen.press("tab", *["pagedown"] * 3)
         assert "    the manual." in screen.text
         assert "…" not in screen.text.splitlines()[-2]
 
@@ -198,3 +198,16 @@ async def test_the_wheel_scrolls_the_alerts(dashboard: Dashboard) -> None:
         await screen.wait(lambda text: "▲ crashed" not in text)
         pane.post_message(events.MouseScrollUp(pane, *wheel))
         await screen.wait(lambda text: "▲ crashed" in text)
+
+
+async def test_the_pane_counts_as_the_header_does_and_tells_the_newest_value(
+    dashboard: Dashboard, fixed_judge: Any
+) -> None:
+    raised = {23: ("gap-jump", "gap 0.0409; level 0.0150"), 30: ("restarted", "x"), 31: ("secret-in-log", "y")}
+    async with dashboard(SAMPLE, size=(120, 40), judge=fixed_judge(raised)) as screen:
+        severities = [a.severity.value for a in screen.app.screen.session.run.alerts]
+        notices = severities.count("notice")
+        firing = len(severities) - notices
+        assert f"alerts: {firing} firing, {notices} notice" in screen.text
+        assert f"{firing} alert" in screen.text.splitlines()[0]
+        assert "gap 0.0409; level 0.0150; now 0.0387" in screen.text

@@ -132,3 +132,12 @@ async def test_marks_without_a_row_are_told(dashboard: Dashboard) -> None:
         await screen.press("m", "slash", *"ppo_kl", "enter", "v", "escape", "escape")
         assert "1 marked among the metrics" in screen.text
         assert "marked" not in (await screen.press("V")).splitlines()[1]
+
+
+async def test_a_row_that_is_held_back_says_by_what(dashboard: Dashboard) -> None:
+    async with dashboard("talks-longer.log", size=(120, 40)) as screen:
+        await screen.press("j", "j")
+        row = next(line for line in screen.text.splitlines() if "cut share" in line)
+        assert row.split()[0] == "h"
+        assert "held back by reward-down-length-up" in screen.text
+        assert "held back by reward-down-length-up" in await screen.press("x"), "the conditions' screen agrees"

@@ -49,7 +49,10 @@ HOLDS = Reading(State.FIRING)  # fires on: the evidence is the alert's already
 
 @dataclass(slots=True, frozen=True)
 class Condition:
-    """The words of a condition. `title` is the manual's; `rule` says in a person's words what is compared with what."""
+    """The words of a condition. `title` is the manual's; `rule` says in a person's words what is compared with what.
+
+    `signals` are all that it reads; `marks` those of them that it is about, where some are only read beside them.
+    """
 
     id: str
     severity: Severity
@@ -58,6 +61,12 @@ class Condition:
     likely_cause: str
     first_check: str
     rule: str
+    marks: tuple[str, ...] = ()
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The signals whose rows tell its state."""
+        return self.marks or self.signals
 
 
 class Rule(Protocol):

@@ -17,6 +17,7 @@ CONDITION = Condition(
     severity=Severity.WARNING,
     title="Most answers hit the length limit",
     signals=("cut share", "answer length"),
+    marks=("cut share",),
     likely_cause="The answers no longer fit the limit: the limit is too low for this task, or the model does not stop.",
     first_check="Read a few cut answers. Sensible text: a higher limit. Repetition: the reward function, and when it "
     "began.",

@@ -20,6 +20,7 @@ CONDITION = Condition(
     severity=Severity.WARNING,
     title="The rollout time grows with flat length",
     signals=("rollout time", "answer length"),
+    marks=("rollout time",),
     likely_cause="The engine or the GPU has become slower.",
     first_check="Look at the heat log (temperature, clock, power cap) and at the engine's log.",
     rule="How the rollout time follows the answer length is learned in this run (or from the profile). What the length "

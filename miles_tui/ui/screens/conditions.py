@@ -21,7 +21,6 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 OFF = Light("x", "off", "dim")
-FOLLOWS = Light("·", "follows from another alert", "dim")
 WORDS = 6  # lines for the rule of the chosen condition
 
 
@@ -62,7 +61,8 @@ class ConditionsScreen(SubScreen):
         lines: list[Spans] = []
         for name in self._ids:
             reading = Reading(State.OFF) if name in judge.off else judge.states.get(name, Reading(State.OK))
-            light = _light(reading, name, in_force=name not in judge.off, open_=name in open_)
+            held = "" if name in open_ else judge.held.get(name, "")
+            light = _light(reading, name, in_force=name not in judge.off, held=held)
             count = f" {reading.count} of {reading.of}" if reading.of else ""
             role = "dim" if reading.state is State.OFF else "text"
             lines.append([(light.style, f"  {light.letter} "), (role, pad(name, widest)),
@@ -91,10 +91,12 @@ class ConditionsScreen(SubScreen):
         self.say(f"{name} is {'on' if on else 'off'}")
 
 
-def _light(reading: Reading, name: str, *, in_force: bool, open_: bool) -> Light:
+def _light(reading: Reading, name: str, *, in_force: bool, held: str) -> Light:
     """The state of a condition, in the words and signs of a signal's."""
     if reading.state is State.OFF:
         return replace(OFF, word="does not apply") if in_force else OFF
     if reading.state is not State.FIRING:
         return LIGHTS[reading.state]
-    return LIGHTS[reading.severity or CONDITIONS[name].severity] if open_ else FOLLOWS
+    if held:
+        return replace(LIGHTS["held back"], word=f"held back by {held}")
+    return LIGHTS[reading.severity or CONDITIONS[name].severity]

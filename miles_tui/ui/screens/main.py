@@ -154,8 +154,9 @@ class MainScreen(MainActions):
             self.take_all()
             self.fill()
             return
-        if change.alerts:
+        if change.alerts or change.signals:  # an alert's evidence ends with the newest values
             self._alerts = alert_views(run)
+        if change.alerts:
             # An alert colours its signals, a rule that learned gives a range. Equal rows stay the same objects.
             changed = set(names)
         else:

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from miles_tui.core.alerts import Alert
 from miles_tui.core.glyphs import spelled
-from miles_tui.ui.notes import notes, unfinished
+from miles_tui.ui.notes import notes, tally, unfinished
 from miles_tui.ui.spans import Spans, between, width_of
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.lines import Lines
@@ -160,7 +160,5 @@ class AlertPane(Lines, can_focus=True):
         self.show([*([self._heading(edge, inner, below)] if title else []), *shown])
 
     def _heading(self, edge: Spans, width: int, below: int) -> Spans:
-        count = {state: sum(a.state == state for a in self._alerts) for state in ("firing", "recovering", "resolved")}
-        words = ", ".join(f"{n} {state}" for state, n in count.items() if n) or "none"
         more: Spans = [("dim", f"↓ {below} more lines")] if below else []
-        return [*edge, *between([("dim", f"alerts: {words}")], more, width)]
+        return [*edge, *between([("dim", f"alerts: {tally(self._alerts)}")], more, width)]
