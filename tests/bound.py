@@ -20,6 +20,7 @@ from miles_tui.ui.widgets.signals import SignalTable
 LOG = "talks-longer.log"
 TROUBLED = Way(LOG, TALKS)
 RUNS = WAYS["runs"]
+SEVERAL = Way(LOG, TALKS, (), RUNS.others[:1] * 2)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ def reads(rollout: int) -> Effect:
 
 def draws(signal: str) -> Effect:
     return lambda s: s.app.screen.signal == signal and s.after.splitlines()[1].strip().startswith(signal)
+
+
+def charts(run: int) -> Effect:
+    """The chart is of that run."""
+    return lambda s: s.app.shown == run and s.screen == "ChartScreen" and s.app.screen.session is s.app.session
 
 
 def log_at(at: int, following: bool = False) -> Effect:
@@ -135,8 +141,8 @@ MAIN = {
     "alert.lines": Case("", opens("PlaceScreen")),
     "run.list": Case("enter", opens("RunsScreen"), RUNS),
     "view.next": Case("", lambda s: s.one(AlertPane).has_focus and "▸ △ " in s.after),
-    "run.before": Case("right_square_bracket", says("(1 of 3)"), Way(LOG, TALKS, (), RUNS.others[:1] * 2)),
-    "run.next": Case("", says("(2 of 3)"), Way(LOG, TALKS, (), RUNS.others[:1] * 2)),
+    "run.before": Case("right_square_bracket", says("(1 of 3)"), SEVERAL),
+    "run.next": Case("", says("(2 of 3)"), SEVERAL),
     "row.up": Case("G", row("clip fraction")),
     "row.down": Case("", row("answer length")),
     "row.first": Case("G", row("reward")),
@@ -145,6 +151,10 @@ MAIN = {
     "alert.up": Case("tab down", alert("cut-share-high")),
     "alert.down": Case("tab", alert("reward-down-length-up")),
     "alert.unfold": Case("tab", says("raised at rollout 31, ")),
+    "alert.fold": Case(
+        "tab enter", lambda s: "raised at rollout 31, " in s.before and "raised at rollout 31, " not in s.after
+    ),
+    "alert.end": Case("tab", lambda s: s.one(AlertPane)._top > 0 and differs(s), size=(60, 15)),
     "alert.open": Case("tab", opens("ChartScreen")),
     "alert.page-up": Case("tab pagedown", lambda s: s.one(AlertPane)._top == 0 and differs(s), size=(60, 15)),
     "alert.page-down": Case("tab", lambda s: s.one(AlertPane)._top > 0 and differs(s), size=(60, 15)),
@@ -164,6 +174,8 @@ CHART = {
     "chart.mark": Case("enter", says("reward stays: choose another")),
     "chart.unmark": Case("v down enter", marks()),
     "chart.pair": Case("enter", marks("answer length")),
+    "chart.run-before": Case("enter right_square_bracket", charts(0), SEVERAL),
+    "chart.run-next": Case("enter", charts(1), SEVERAL),
     "chart.up": Case("down enter", draws("reward")),
     "chart.down": Case("enter", draws("answer length")),
 }

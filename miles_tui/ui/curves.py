@@ -16,11 +16,14 @@ from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series
 from miles_tui.ui.chart import Mark, Other, readout
+from miles_tui.ui.notes import MARKS
 from miles_tui.ui.rows import range_text
 from miles_tui.ui.spans import Part, Spans
 from miles_tui.ui.views import AlertView, RowView, means_of, row_view, series_of
 
 STYLES = ("chart.mean", "chart.second", "chart.third")
+MARK_STYLES = {"warning": "warning", "notice": "notice"}  # a critical alert's mark has a role of its own
+MARK_SIGNS = {severity: sign for severity, sign in MARKS.items() if severity in MARK_STYLES}
 MOST = len(STYLES)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
 PLENTY = 8192  # points that are drawn one by one; of more, blocks' lowest and highest ones
 
@@ -103,9 +106,9 @@ def marks_of(run: RunState, subject: str) -> list[Mark]:
 
 
 def marks_at(alert: Alert | AlertView) -> list[Mark]:
-    """Where one alert was raised and resolved."""
-    style = "chart.axis" if alert.state == AlertState.RESOLVED else "chart.mark"
-    steps = [(alert.raised_step, ""), (alert.resolved_step, "·")]
+    """Where one alert was raised and resolved: the colour and the sign of its severity, dim when it is over."""
+    style = "chart.axis" if alert.state == AlertState.RESOLVED else MARK_STYLES.get(alert.severity, "chart.mark")
+    steps = [(alert.raised_step, MARK_SIGNS.get(alert.severity, "")), (alert.resolved_step, "·")]
     return [Mark(step, style, glyph) for step, glyph in steps if step is not None]
 
 

@@ -20,8 +20,9 @@ class Surroundings:
     `frozen` says that the view is paused: that is never left out. `urgent` notes come before everything but the
     verdict, `notes` after it, and `elsewhere`, what other runs want to be known, gives way to this run's facts.
     `age` says how old the newest record is where that is more than usual, `zone` names the log's zone where it is not
-    the terminal's, `bar` is what is generated of how many. Where the first line is the only one: `more` says that
-    the table goes on, `said` answers a key, `run` names the run among several.
+    the terminal's, `bar` is what is generated of how many. `today` is our time, in seconds since 1970 of a clock on the
+    wall, where the newest record is of another day. Where the first line is the only one: `more` says that the table
+    goes on, `said` answers a key, `run` names the run among several; the name of one alone is there if it has room.
     """
 
     name: str = ""
@@ -35,6 +36,7 @@ class Surroundings:
     frozen: bool = False
     elsewhere: tuple[str, ...] = ()
     run: str = ""
+    today: float | None = None
 
 
 def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
@@ -42,7 +44,10 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
     room = width - 2 * margin
     edge: Spans = [("text", " " * margin)] if margin else []
     if lines == 1:
-        return [edge + (_answer(view, around, room) if around.said else packed(_only(view, around, room), room))]
+        if around.said:
+            return [edge + _answer(view, around, room)]
+        alone = [] if around.run else _name(around.name, room)
+        return [edge + between(packed(_only(view, around, room), room), alone, room)]
     name = _name(around.name, room)
     first = packed(_first(view, around), room - width_of(name) - 2 if name else room)
     second = _second(view, around, room, named=bool(name))
@@ -111,7 +116,9 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
     if view.phase:
         since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []
-        parts.append(Part(5, [*label, ("text", view.phase), *since], [("text", view.phase)]))
+        short = "generating" if view.phase == "rollout" else view.phase  # `rollout 31   rollout` says it twice
+        named = view.phase if label else short
+        parts.append(Part(5, [*label, ("text", named), *since], [("text", short)]))
         if around.bar is not None:
             done, total = around.bar
             parts.append(
@@ -126,13 +133,12 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     parts = [Part(0, [FROZEN])] if around.frozen else []
     parts += [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent, 1)]
     if view.last is not None:
-        last = _time(view.last, view)
+        last = _time(view.last, view, around.today)
         old: Spans = [("watch", f", {around.age}")] if around.age else []
         parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
     if view.ends is not None and view.verdict not in STOPPED:
-        parts.append(
-            Part(5, [("dim", "ends about "), _time(view.ends, view)], [("dim", "ends "), _time(view.ends, view)])
-        )
+        ends = _time(view.ends, view, around.today)
+        parts.append(Part(5, [("dim", "ends about "), ends], [("dim", "ends "), ends]))
     if view.usual is not None:
         parts.append(Part(8, [("dim", f"every {duration(view.usual)}")]))
     if view.attempt > 1:
@@ -155,5 +161,6 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     return packed(parts, room, gap=" · ") if parts else fitted([("dim", "")], room)
 
 
-def _time(seconds: float | None, view: HeaderView) -> Span:
-    return ("text", clock(seconds, today=view.last) if seconds is not None else "")
+def _time(seconds: float | None, view: HeaderView, today: float | None = None) -> Span:
+    """With its date where that is not `today`'s, or without it not the newest record's."""
+    return ("text", clock(seconds, today=view.last if today is None else today) if seconds is not None else "")

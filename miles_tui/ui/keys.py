@@ -75,11 +75,8 @@ FOOTER: tuple[tuple[str, str, int], ...] = (
     ("q", "quit", 1),
 )
 
-# The same while the alerts have the keys.
-ALERT_FOOTER = tuple(
-    key
-    for entry in FOOTER
-    for key in (
-        (("Enter", "numbers", 2), ("c", "chart", 3), ("Tab", "signals", 6)) if entry[0] == "Enter" else (entry,)
-    )
-)
+
+def alert_footer(enter: str) -> tuple[tuple[str, str, int], ...]:
+    """The same while the alerts have the keys; `enter` is what Enter does."""
+    keys = (("Enter", enter, 2), ("c", "chart", 3), ("Tab", "signals", 6))
+    return tuple(key for entry in FOOTER for key in (keys if entry[0] == "Enter" else (entry,)))

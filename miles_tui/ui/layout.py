@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from miles_tui.core.signals import SIGNALS
 
 LEAST_WIDTH, LEAST_HEIGHT = 38, 10
+LEAST_ALERTS = 8  # lines: of an alert with its title; with fewer an alert that is read gets the rows' lines
 ALERTS, LEAST_GLANCE = 13, 10  # lines: of two alerts and their title; of a chart with its title and axis
 WIDE = 110  # cells from which on a row has room for all
 NAME = max(len(s.name) for s in SIGNALS)
@@ -60,6 +61,12 @@ def plan(width: int, height: int, rows: int = len(SIGNALS), longest: int = NAME)
     room = height - header - titles - detail - footer - gaps
     rows = min(rows, max(len(SIGNALS), room - (8 if height >= 30 else 6)))
     return Plan(width, height, False, header, gaps, titles, detail, footer, rows, room - rows, columns(width, longest))
+
+
+def filled(p: Plan) -> Plan:
+    """The same screen while an alert is read: the pane has the lines of the rows, too."""
+    room = p.rows + p.titles + p.detail + p.gaps
+    return replace(p, rows=0, titles=0, detail=0, gaps=0, alerts=p.alerts + room)
 
 
 def glance_lines(p: Plan, open_alerts: int) -> int:

@@ -15,7 +15,7 @@ from miles_tui.ui.several import SeveralRuns
 from miles_tui.ui.terminal import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
 LOOK_SECONDS = 10.0  # how often the terminal is looked at: 3 us
-NOTE_SECONDS = 30.0  # how long a message in a box stays, where there is room for one
+NOTE_SECONDS = 6.0  # how long a message in a box stays, where there is room for one
 BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
 
 

@@ -105,8 +105,9 @@ class SeveralRuns(Following):
         """Another run on the screen; the one before is followed on."""
         self._turn_to((self.number_of(self.feeds[self.shown]) + by) % len(self.all_feeds))
         self.attend()
-        if isinstance(self.screen, MainScreen):
-            self.screen.turn_to(self.session)
+        for screen in self.screen_stack:  # a chart, and what it was opened from
+            if isinstance(screen, MainScreen | SubScreen):
+                screen.turn_to(self.session)
         self.post_message(Grew())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -67,9 +67,33 @@ async def test_the_question_fits_a_small_screen(dashboard: Dashboard, size: tupl
 async def test_text_that_is_cut_says_so(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE, size=(60, 15)) as screen:
         assert screen.text.splitlines()[-2].endswith("…")
-        await screen.press("tab", *["pagedown"] * 3)
+        await screen.press("tab", "pagedown", "pagedown", "pagedown")
         assert "    the manual." in screen.text
         assert "…" not in screen.text.splitlines()[-2]
+
+
+@pytest.mark.parametrize(("size", "hint"), [((60, 15), "Tab read the alert"), ((40, 10), "Tab")])
+async def test_a_small_screen_lets_an_alert_be_read(dashboard: Dashboard, size: tuple[int, int], hint: str) -> None:
+    """Down goes through it, Enter gives it the rows' lines, Esc and Tab give them back."""
+    async with dashboard(SAMPLE, size=size) as screen:
+        small = screen.text
+        assert hint in small.splitlines()[-1]
+        assert "the manual." not in small
+        pane = screen.app.screen.query_one(AlertPane)
+        await screen.press("tab")
+        for _ in range(24):
+            await screen.press("down")
+        assert "the manual." in screen.text
+        assert "reward" in screen.text
+        text = await screen.press("enter", "home", "end")
+        assert pane.size.height >= size[1] - 3
+        assert "reward" not in text
+        assert "the manual." in text
+        assert "reward" in await screen.press("escape")
+        assert pane.has_focus
+        await screen.press("enter")
+        assert await screen.press("tab") == small
+        assert "answer length" in await screen.press("down")
 
 
 async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
@@ -122,6 +146,22 @@ async def test_tab_goes_to_the_alerts_and_their_keys(dashboard: Dashboard) -> No
         await screen.press("pageup", "down", "up", "j", "k")
         assert "▸ ▲ crashed" in screen.text
         assert "▸" not in await screen.press("tab")
+
+
+async def test_the_small_chart_is_of_the_alert_that_has_the_keys(dashboard: Dashboard) -> None:
+    async with dashboard("grad-growth.log", size=(120, 40)) as screen:
+        assert "  reward   · rollout" in screen.text
+        text = await screen.press("tab")
+        assert "  gradient norm   · rollout" in text
+        assert any(line.strip(" │") == "△" for line in text.splitlines()), "a warning's mark is a warning's sign"
+        assert "  reward   · rollout" in await screen.press("tab")
+
+
+async def test_the_footer_says_what_enter_does(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        assert "Enter numbers" in await screen.press("tab")
+        assert "Enter fold" in await screen.press("enter")
+        assert "Enter numbers" in await screen.press("escape")
 
 
 async def test_c_on_an_alert_opens_its_signal(dashboard: Dashboard) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from drawn import rows, series, styled, wire
 
+from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.judge import Judge
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
@@ -19,8 +21,8 @@ from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.logs import find_logs
 from miles_tui.options import add_profile, add_screen, parser, setup_of
-from miles_tui.ui.chart import Other, draw_chart
-from miles_tui.ui.curves import PLENTY, curves_of, partners, values_of, words
+from miles_tui.ui.chart import Mark, Other, draw_chart
+from miles_tui.ui.curves import PLENTY, curves_of, marks_at, partners, values_of, words
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.spans import text_of
 
@@ -34,6 +36,15 @@ def title(screen: Any) -> str:
 
 
 # -- what is drawn -----------------------------------------------------------------------------
+
+
+def test_a_mark_has_the_sign_and_the_colour_of_its_alert() -> None:
+    for condition, style, sign in (("gap-jump", "chart.mark", ""), ("grad-norm-growth", "warning", "△")):
+        words = CONDITIONS[condition]
+        alert = Alert(words, words.severity, words.signals, "", 23, None)
+        assert marks_at(alert) == [Mark(23, style, sign)]
+        alert.state, alert.resolved_step = AlertState.RESOLVED, 30
+        assert marks_at(alert) == [Mark(23, "chart.axis", sign), Mark(30, "chart.axis", "·")]
 
 
 def test_a_second_signal_has_its_numbers_at_the_right() -> None:

@@ -147,6 +147,35 @@ def test_the_header_says_what_the_person_should_know() -> None:
     assert narrow.startswith("▲ 1 alert   31/48   training   77/256")
 
 
+def test_the_header_has_dates_where_the_last_line_is_of_another_day() -> None:
+    view = dataclasses.replace(HEADER, ends=61_320.0 + 86_400)
+    day = 86_400.0
+    fresh = text_of(heading(view, Surroundings("a.log"), 160, 2, 0)[1])
+    assert "last line 17:02 · ends about 2 Jan 17:02" in fresh
+    old = text_of(heading(view, Surroundings("a.log", today=61_320.0 + 40 * day), 160, 2, 0)[1])
+    assert "last line 1 Jan 17:02 · ends about 2 Jan 17:02" in old
+
+
+def test_a_header_of_one_line_has_the_name_of_a_log_where_there_is_room() -> None:
+    line = text_of(heading(HEADER, Surroundings("a.log"), 120, 1, 0)[0])
+    assert line.startswith("▲ 1 alert   rollout 31 of 48   phase training since 17:00")
+    assert line.endswith("  a.log")
+    assert cells(line) == 120
+    narrow = text_of(heading(HEADER, Surroundings("a-name-of-a-log.log"), 40, 1, 0)[0])
+    assert narrow == text_of(heading(HEADER, Surroundings(), 40, 1, 0)[0]), "it takes no fact's place"
+    assert text_of(heading(HEADER, Surroundings("a.log", run="a.log"), 120, 1, 0)[0]).count("a.log") == 1
+
+
+def test_the_phase_says_rollout_only_behind_its_label() -> None:
+    view = dataclasses.replace(HEADER, phase="rollout")
+    assert "phase rollout since 17:00" in text_of(heading(view, Surroundings(), 120, 1, 0)[0])
+    assert text_of(heading(view, Surroundings(), 50, 1, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
+    unknown = dataclasses.replace(view, since=None)
+    assert (
+        text_of(heading(unknown, Surroundings(), 60, 2, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
+    )
+
+
 OTHERS = tuple(f"run-of-{day}.log: 1 alert" for day in ("monday", "tuesday", "friday", "sunday"))
 
 

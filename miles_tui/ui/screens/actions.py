@@ -87,6 +87,9 @@ class MainActions(Screen[None]):
         self.fill()
         self.pane.show_current()
 
+    def on_alert_pane_moved(self) -> None:
+        self.fill()
+
     def on_descendant_focus(self) -> None:
         self.fill()  # the footer has the keys that work there
 

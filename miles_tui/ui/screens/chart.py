@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from miles_tui.core.run import Change
 from miles_tui.core.series import DEAD
+from miles_tui.core.signals import SIGNALS
 from miles_tui.core.spark import ASCII, GLYPHS
 from miles_tui.ui.chart import Chart, draw_chart
 from miles_tui.ui.chosen import row_names
@@ -49,6 +50,10 @@ class ChartScreen(SubScreen):
         Binding("V", "unmark", "Alone", id="chart.unmark", show=False, tooltip="No marks: one signal alone"),
         Binding("c", "pair", "Pair", id="chart.pair",
                 tooltip="With the signal that a condition reads together with it, as reward with answer length"),
+        Binding("left_square_bracket", "app.run(-1)", "Run before", id="chart.run-before", show=False, key_display="[",
+                tooltip="The same signal of the run before, where several logs were given"),
+        Binding("right_square_bracket", "app.run(1)", "Next run", id="chart.run-next", show=False, key_display="]",
+                tooltip="The same signal of the next run, where several logs were given"),
         Binding("up,k", "signal(-1)", "Signal", id="chart.up", show=False, tooltip="The signal above"),
         Binding("down,j", "signal(1)", "Signal", id="chart.down", show=False, tooltip="The signal below"),
     ]  # fmt: skip
@@ -77,6 +82,14 @@ class ChartScreen(SubScreen):
         """What is drawn: the signal or metric, then the marked ones."""
         marked = self.session.chosen.marked
         return [self.signal, *(name for name in marked if name != self.signal)][:MOST]
+
+    def turn_to(self, session: Session) -> None:
+        """The same signal of another run, whole: its rollouts are others."""
+        super().turn_to(session)
+        self.span = self.cursor = self._drawn = None
+        if self.signal not in session.run.signals and self.signal not in session.run.metrics:
+            self.signal = SIGNALS[0].name
+        self.fill()
 
     def grew(self, change: Change) -> None:
         signals = change.signals.intersection(self.subjects)

@@ -18,8 +18,8 @@ from miles_tui.core.run import Change
 from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
-from miles_tui.ui.keys import ALERT_FOOTER, FOOTER, MAIN_KEYS
-from miles_tui.ui.layout import WIDE, Plan, glance_lines, plan
+from miles_tui.ui.keys import FOOTER, MAIN_KEYS, alert_footer
+from miles_tui.ui.layout import LEAST_ALERTS, WIDE, Plan, filled, glance_lines, plan
 from miles_tui.ui.rows import detail_row, label_cells
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.session import Session
@@ -40,6 +40,7 @@ from miles_tui.ui.widgets.glance import Glance
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
+ANOTHER_DAY = 20 * 3600.0  # seconds
 BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
 
 
@@ -61,6 +62,7 @@ class MainScreen(MainActions):
         self._axis: Axis | None = None  # of all sparklines, None where there are none
         self._plan = plan(80, 24)
         self._glance_lines = 0
+        self._filled = False  # an alert is read on a small screen: the pane has the rows' lines, too
         self._header = HeaderView()
         self._rows: list[RowView] = []
         self._behind = False  # a long log is being read: the views are older than the run
@@ -111,7 +113,7 @@ class MainScreen(MainActions):
 
     def _lay_out(self) -> None:
         """Give each part its lines; the layout changes here and nowhere else."""
-        p = self._plan
+        p = filled(self._plan) if self._filled else self._plan
         rows = min(p.rows, len(self._rows)) + p.titles
         heights = {"head": p.header, "gap-1": int(p.gaps > 0), "signals": rows, "detail": p.detail,
                    "gap-2": int(p.gaps > 1), "glance": self._glance_lines, "keys": p.footer}  # fmt: skip
@@ -121,7 +123,7 @@ class MainScreen(MainActions):
         for name, height in heights.items():
             widget = self.query_one(f"#{name}")
             widget.styles.height = height
-            widget.display = height > 0
+            widget.display = height > 0 or (name == "signals" and self._filled)  # Tab leads back to it
         self.pane.display = not p.too_small
         if self._held is not None and not p.too_small:
             self.set_focus(self._held)  # Textual takes the keys from what is hidden and gives them to nobody
@@ -195,8 +197,10 @@ class MainScreen(MainActions):
     def fill(self) -> None:
         """Show the views; widgets paint what differs from before."""
         p = self._plan
-        if (spare := glance_lines(p, sum(view.state != "resolved" for view in self._alerts))) != self._glance_lines:
-            self._glance_lines = spare
+        spare = glance_lines(p, sum(view.state != "resolved" for view in self._alerts))
+        fills = self.pane.reads and not p.too_small and p.alerts < LEAST_ALERTS
+        if (spare, fills) != (self._glance_lines, self._filled):
+            self._glance_lines, self._filled = spare, fills
             self._lay_out()
         head = self.query_one("#head", Lines)
         if p.too_small:
@@ -212,8 +216,15 @@ class MainScreen(MainActions):
         self._show_detail()
         self.pane.put(self._alerts, self._calm(), self._header.last, margin, self.numbers())
         if self._glance_lines:
-            self.query_one(Glance).put(self._table.selected, self._alerts, margin)
+            self.query_one(Glance).put(self._glanced, self._alerts, margin)
         self._show_keys()
+
+    @property
+    def _glanced(self) -> RowView | None:
+        """What the small chart shows: the selected row, or while an alert has the keys its first signal."""
+        current = self.pane.current if self.pane.has_focus else None
+        first = current.signals[:1] if current is not None else ()
+        return next((row for row in self._rows if row.name in first), self._table.selected)
 
     def _show_detail(self) -> None:
         selected = self._table.selected
@@ -234,7 +245,12 @@ class MainScreen(MainActions):
     def _show_keys(self) -> None:
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
-        keys = ALERT_FOOTER if self.pane.has_focus else FOOTER
+        keys = FOOTER
+        if self.pane.has_focus:
+            small = "whole" if p.alerts < LEAST_ALERTS else "numbers"
+            keys = alert_footer("fold" if self.pane.reads else small)
+        elif self._alerts and p.alerts < LEAST_ALERTS:
+            keys = (FOOTER[0], ("Tab", "read the alert", 1), *FOOTER[1:])
         keys = (*keys, ("Esc", "runs", 2)) if self.app_.listed else keys
         more: Spans = [("text", self._more)] if self._more else []
         width = p.width - 2 * p.columns.margin
@@ -248,7 +264,7 @@ class MainScreen(MainActions):
     @property
     def _more(self) -> str:
         """That the table goes on: `↓ 3 more rows`."""
-        below = self._table.below
+        below = self._table.below if not self._filled else 0
         return f"↓ {below} more row{'s' if below > 1 else ''}" if below else ""
 
     def _surroundings(self) -> Surroundings:
@@ -277,8 +293,14 @@ class MainScreen(MainActions):
         return Surroundings(
             s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
             said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
-            run=s.name if app.place else "",
+            run=s.name if app.place else "", today=self._today(),
         )  # fmt: skip
+
+    def _today(self) -> float | None:
+        """Our time on the wall, where a log's last line is of another day; zones are at most 14 hours apart."""
+        now, last = time.time(), self._header.last
+        now += time.localtime(now).tm_gmtoff
+        return now if last is not None and self.session.live and abs(now - last) > ANOTHER_DAY else None
 
     def _calm(self) -> list[Spans]:
         return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)

@@ -105,7 +105,7 @@ class MetricsScreen(SubScreen):
     def _list_anew(self) -> None:
         """Make the list again where it differs; the cursor stays on its metric."""
         metrics = self.session.run.metrics
-        made_of = (len(metrics), self._fits, frozenset(self.chosen.folded), self.session.run.pace.number)
+        made_of = (id(metrics), len(metrics), self._fits, frozenset(self.chosen.folded), self.session.run.pace.number)
         if made_of != self._listed:
             self._listed = made_of
             self._entries = entries(metrics, self._fits, self.chosen.folded)

@@ -83,6 +83,10 @@ class SubScreen(Screen[None]):
             self._frame()
         self.fill()
 
+    def turn_to(self, session: Session) -> None:
+        """Show another run."""
+        self.session = session
+
     def say(self, text: str) -> None:
         """Show a short message in the footer for a moment."""
         self._said = text

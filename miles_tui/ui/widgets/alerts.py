@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -23,10 +24,12 @@ class AlertPane(Lines, can_focus=True):
     """Alerts as wrapped text. One of them is the current one: keys such as `a` and `z` act on it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", id="alert.up", show=False, tooltip="The alert above"),
-        Binding("down,j", "move(1)", "Down", id="alert.down", show=False, tooltip="The alert below"),
+        Binding("up,k", "move(-1)", "Up", id="alert.up", show=False, tooltip="Scroll up, then the alert above"),
+        Binding("down,j", "move(1)", "Down", id="alert.down", show=False, tooltip="Scroll down, then the alert below"),
         Binding("enter", "unfold", "Numbers", id="alert.unfold", show=False,
                 tooltip="The alert's numbers: before, when it was raised, now; Enter again folds them"),
+        Binding("escape", "fold", "Fold", id="alert.fold", show=False, tooltip="Fold the alert's numbers again"),
+        Binding("end", "final", "End", id="alert.end", show=False, tooltip="The end of the last alert"),
         Binding("c", "open", "Chart", id="alert.open", show=False, tooltip="Open the alert's signal as a chart"),
         Binding("pageup", "scroll_by(-1)", "Page up", id="alert.page-up", show=False, tooltip="Scroll the alerts up"),
         Binding("pagedown", "scroll_by(1)", "Page down", id="alert.page-down", show=False, tooltip="Scroll them down"),
@@ -34,6 +37,9 @@ class AlertPane(Lines, can_focus=True):
 
     class Unfolded(Message):
         """Another alert is to show its numbers, or none."""
+
+    class Moved(Message):
+        """Another alert is the current one."""
 
     def __init__(self, *, plain: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -45,6 +51,7 @@ class AlertPane(Lines, can_focus=True):
         self._title = False
         self._top = 0
         self._at = 0
+        self._hidden = (0, 0)  # lines of the current alert above and below those in sight
         self.unfolded: Alert | None = None  # shows its numbers, too
         self._numbers: Sequence[tuple[str, str]] = ()
 
@@ -71,9 +78,34 @@ class AlertPane(Lines, can_focus=True):
         self._at = next((i for i, a in enumerate(alerts) if a.source is before), 0) if before else 0
         self._arrange(follow=False)
 
+    @property
+    def reads(self) -> bool:
+        """Whether keys go here, and the current alert shows its numbers."""
+        return self.has_focus and self.current is not None and self.unfolded is self.current.source
+
     def action_move(self, by: int) -> None:
-        self._at = max(0, min(self._at + by, len(self._alerts) - 1))
-        self._arrange(follow=True)
+        """The next lines of an alert that is longer than the pane, then the next alert."""
+        if self._hidden[by > 0]:
+            self._top += by
+            self._arrange(follow=False)
+            return
+        at = max(0, min(self._at + by, len(self._alerts) - 1))
+        if at != self._at:
+            self._at = at
+            self._arrange(follow=True)
+            self.post_message(self.Moved())
+
+    def action_final(self) -> None:
+        self._top = sys.maxsize
+        self._arrange(follow=False)
+
+    def action_fold(self) -> None:
+        self.unfolded = None
+        self.post_message(self.Unfolded())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Esc is another's key unless there is something to fold."""
+        return self.reads if action == "fold" else super().check_action(action, parameters)
 
     def show_current(self) -> None:
         """Scroll so that the current alert is in sight."""
@@ -108,12 +140,12 @@ class AlertPane(Lines, can_focus=True):
         self._arrange(follow=False)
 
     def on_resize(self) -> None:
-        self._arrange(follow=False)
+        self._arrange(follow=self.has_focus)
 
     def watch_has_focus(self, _: bool) -> None:
-        """The pointer shows only while keys go here."""
+        """The pointer shows only while keys go here; who leaves finds the alert from its title on."""
         super().watch_has_focus(_)
-        self._arrange(follow=False)
+        self._arrange(follow=not self.has_focus)
 
     def _arrange(self, *, follow: bool) -> None:
         """Lay the entries out, scrolled so that the current one is seen when `follow`."""
@@ -129,8 +161,10 @@ class AlertPane(Lines, can_focus=True):
         inside: set[int] = set()  # lines behind which their alert goes on
         others = len(self._alerts) - 1
         more: Spans = []
+        if room == 1 and self._alerts:  # such a screen has no footer to say which key shows the rest
+            more = [("dim", "  Enter" if self.has_focus else "  Tab")]
         if room == 1 and others > 0 and self._alerts[1].state != "resolved":
-            more = [("dim", f"  +{others}")]
+            more = [("dim", f"  +{others}"), *more]
         wide = inner - 2 - width_of(more)
         unfolded = (self.unfolded, self._numbers) if self.unfolded else None
         entries = notes(self._alerts, self._at, wide, room, self._today, whole=self.has_focus, unfolded=unfolded)
@@ -151,6 +185,7 @@ class AlertPane(Lines, can_focus=True):
         if follow:
             self._top = min(max(self._top, end - room), begin)
         self._top = max(0, min(self._top, len(lines) - room))
+        self._hidden = max(0, self._top - begin), max(0, end - self._top - room)
         shown = lines[self._top : self._top + room]
         if not title and self._top + len(shown) - 1 in inside:
             shown[-1] = unfinished(shown[-1], inner + self._margin)
@@ -160,5 +195,5 @@ class AlertPane(Lines, can_focus=True):
         self.show([*([self._heading(edge, inner, below)] if title else []), *shown])
 
     def _heading(self, edge: Spans, width: int, below: int) -> Spans:
-        more: Spans = [("dim", f"↓ {below} more lines")] if below else []
+        more: Spans = [("dim", f"↓ {below} more line{'s' if below > 1 else ''}")] if below else []
         return [*edge, *between([("dim", f"alerts: {tally(self._alerts)}")], more, width)]
