@@ -10,7 +10,7 @@ from miles_tui.core.conditions import ALL, CONDITIONS
 from miles_tui.core.conditions.base import Condition
 from miles_tui.core.glossary import MEANINGS, Meaning, meaning_of
 from miles_tui.core.judge import SILENCED_BY
-from miles_tui.core.signals import BY_NAME
+from miles_tui.core.signals import BY_LOG_NAME, BY_NAME
 from miles_tui.core.words import listed
 from miles_tui.errors import UsageError, meant
 
@@ -96,6 +96,9 @@ def _metric(m: Meaning, name: str) -> str:
     for label, text in (("unit", m.unit), ("healthy", m.healthy), ("manual", m.manual)):
         if text:
             lines.append(f"  {label:8} {text}")
+    if name in BY_LOG_NAME:
+        by = [c.id for c in ALL if BY_LOG_NAME[name].name in c.signals]
+        lines.append(f"  judged   by {listed(by) or 'no condition of its own'}; with a profile by out-of-range too")
     if m.manual:
         lines.append("  The manual's range holds for its own setup; miles-tui calibrate learns yours.")
     return "\n".join(lines)

@@ -231,6 +231,8 @@ def test_explain() -> None:
     assert "did you mean KL to the engine, train/train_rollout_kl or" in one_clear_line(run("explain", "KL"))
     assert "did you mean no-signal or" in one_clear_line(run("explain", "nothing"))
     assert "alone lists them" in one_clear_line(run("explain", "xyzzy"))
+    assert "judged   by gap-jump;" in run("explain", "gap").stdout
+    assert "by no condition of its own" in run("explain", "KL to the engine").stdout
 
 
 def test_explain_tells_what_holds_a_condition_back() -> None:
