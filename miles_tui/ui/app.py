@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from miles_tui.ingest.read import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
+LATEST_BEGIN = 0.3  # seconds after which the log is read although nothing was painted yet
 CATCH_UP_SECONDS = 0.5  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 
@@ -78,6 +79,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
         self.mouse = setup.mouse
         self.selected = setup.signal  # the signal that was selected last
+        self._begun = False
         self._owes_paint = False
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
         self.references = References()
@@ -100,9 +102,14 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def on_mount(self) -> None:
         self.meet_surroundings()
         self.call_after_refresh(self._begin)
+        # A key that opens another screen before the first paint leaves that call waiting for the screen below it.
+        self.set_timer(LATEST_BEGIN, self._begin)
 
     def _begin(self) -> None:
-        """Only now, so that the first paint does not wait for the disk."""
+        """Only now, so that the first paint does not wait for the disk; once."""
+        if self._begun:
+            return
+        self._begun = True
         self.tell(*filter(None, (self.setup.note, *self.looks.failed)))
         if not gc.isenabled():  # the command line's start: what is there by now stays, and is looked at no more
             gc.freeze()

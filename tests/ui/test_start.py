@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from textual.css.stylesheet import Stylesheet
 
+from miles_tui.locations import sample_log
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.feeds import LiveFeed
 from miles_tui.ui.setup import Setup
@@ -57,3 +60,19 @@ async def test_a_collector_that_is_on_is_not_touched() -> None:
         await pilot.pause()
         assert gc.isenabled()
         assert gc.get_freeze_count() == frozen
+
+
+@pytest.mark.parametrize("key", ["question_mark", "L", "x"])
+async def test_the_log_is_read_although_a_key_opened_another_screen_before_the_first_paint(
+    key: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(sample_log("gap-jump.log").read_bytes())
+    app = MilesApp(LiveFeed(str(log), "train.log"), setup=Setup())
+    async with app.run_test() as pilot:
+        await pilot.press(key)
+        deadline = time.monotonic() + 20
+        while not app.session.run.records and time.monotonic() < deadline:
+            await pilot.pause(0.02)
+        assert app.session.run.records
+        assert len(app.screen_stack) == 2
