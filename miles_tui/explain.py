@@ -97,7 +97,7 @@ def _metric(m: Meaning, name: str) -> str:
         if text:
             lines.append(f"  {label:8} {text}")
     if name in BY_LOG_NAME:
-        by = [c.id for c in ALL if BY_LOG_NAME[name].name in c.signals]
+        by = [c.id for c in ALL if BY_LOG_NAME[name].name in c.about]
         lines.append(f"  judged   by {listed(by) or 'no condition of its own'}; with a profile by out-of-range too")
     if m.manual:
         lines.append("  The manual's range holds for its own setup; miles-tui calibrate learns yours.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity, State
@@ -9,6 +11,7 @@ from miles_tui.core.numbers import number
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.signals import BY_NAME
+from miles_tui.core.words import percent
 
 MISSING, NOT_JUDGED, HELD = "missing", "not judged", "held back"
 MOST_NOW = 2  # signals of an alert whose newest values are told
@@ -74,13 +77,13 @@ def evidence_of(run: RunState, alert: Alert) -> str:
     names = [name for name in alert.about if name in BY_NAME]
     if not alert.open or not 0 < len(names) <= MOST_NOW:
         return alert.evidence
-    words, known = [], set(alert.evidence.replace(",", " ").replace(";", " ").split())
+    words, known = [], f" {alert.evidence} ".replace(",", " ").replace(";", " ")
     for name in names:
         last = run.signals[name].last
         if last is None or (alert.raised_step is not None and last.rollout <= alert.raised_step):
             continue
-        value = number(last.value)
-        if value not in known:
+        value = percent(last.value) if name == "cut share" and math.isfinite(last.value) else number(last.value)
+        if f" {value} " not in known:
             unit = " s" if BY_NAME[name].unit == "s" else ""
             words.append(f"{name} {value}{unit}")
     if not words:
