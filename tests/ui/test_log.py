@@ -394,3 +394,25 @@ def test_a_line_that_is_kept_is_bytes() -> None:
     (entry,) = entries_of(b"one\n")
     assert isinstance(entry, Line)
     assert entry.raw == b"one"
+
+
+async def test_a_metric_that_a_row_leaves_out_is_found_and_read(dashboard: Dashboard) -> None:
+    async with dashboard("grad-growth.log", size=(80, 24)) as screen:
+        text = await screen.press("L", "slash", *"update_weights_time", "enter")
+        assert "/update_weights_time 96 of 96" in text or "/update_weights_time 48 of 48" in text
+        assert "perf/update_weights_time 0.650" in text
+        text = await screen.press("enter")
+        words = screen.app.screen.query_one("#words")
+        assert words.display
+        below = text.splitlines()[-1 - words.size.height : -1]
+        assert any("update_weights_time" in line for line in below), "the whole line is shown from its match on"
+        assert "lines more" in below[-1]
+
+
+async def test_no_line_says_which_key_brings_lines_back(dashboard: Dashboard) -> None:
+    async with dashboard("plain-seed1.log", size=(80, 24)) as screen:
+        assert "only Train" in await screen.press("L", "p", "p")
+        text = await screen.press("w", "w")
+        assert "no such line is kept (w: all levels, p: other processes)" in text
+        text = await screen.press("slash", *"update_weights_time", "enter")
+        assert "is in lines that are filtered out" in text
