@@ -137,7 +137,7 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
         old: Spans = [("watch", f", {around.age}")] if around.age else []
         parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
     if view.ends is not None and view.verdict not in STOPPED:
-        ends = _time(view.ends, view, around.today)
+        ends = _time(view.ends, view)  # a day said with the last line is the end's, too
         parts.append(Part(5, [("dim", "ends about "), ends], [("dim", "ends "), ends]))
     if view.usual is not None:
         parts.append(Part(8, [("dim", f"every {duration(view.usual)}")]))
