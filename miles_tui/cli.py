@@ -160,7 +160,7 @@ def check(argv: Sequence[str]) -> int:
             complain(f"{log}: {report.why_empty}")
         for warning in report.warnings:
             complain(f"{log}: {warning}")
-        status = max(status, report.exit_status)
+        status = max(status, report.exit_status, not_all(report.cut_short))
     return status
 
 
@@ -189,7 +189,14 @@ def export(argv: Sequence[str]) -> int:
     if not exporter.records:
         complain(f"{a.log}: {why_empty(a.log)}")
         return 3
-    return 0
+    return not_all(exporter.cut_short)
+
+
+def not_all(cut_short: Sequence[str]) -> int:
+    """Tell what of a log could not be read; the exit status that this alone asks for."""
+    for said in cut_short:
+        complain(said)
+    return 2 if cut_short else 0
 
 
 def export_follow(log: Log, exporter: Exporter) -> int:
@@ -284,7 +291,7 @@ def status(argv: Sequence[str]) -> int:
         log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
     print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
-    return 0 if run.records else 3
+    return not_all(run.cut_short) if run.records else 3
 
 
 def report(argv: Sequence[str]) -> int:
@@ -306,7 +313,7 @@ def report(argv: Sequence[str]) -> int:
         complain(f"{log}: {why_empty(log)}")
         return 3
     print(paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff))
-    return 0
+    return not_all(run.cut_short)
 
 
 def config(argv: Sequence[str]) -> int:

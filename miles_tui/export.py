@@ -14,7 +14,7 @@ from functools import lru_cache
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.layout import is_train_side
 from miles_tui.core.plain import mask
-from miles_tui.core.records import Item, Record
+from miles_tui.core.records import FactKind, Item, Record
 
 MOST_NAMES = 10_000  # metric names that are remembered as harmless
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")
@@ -48,6 +48,7 @@ class Exporter:
 
     def __init__(self, write: Callable[[str], object], form: str = "jsonl") -> None:
         self.records = 0
+        self.cut_short: list[str] = []  # what of the log could not be read, a line each
         self._write = write
         self._row = self._json if form == "jsonl" else self._csv
         self._attempts = Attempts()
@@ -62,6 +63,7 @@ class Exporter:
         for item in items:
             if not isinstance(item, Record):
                 self._attempts.note(item)
+                self.cut_short += [item.text] if item.kind is FactKind.CUT_SHORT else []
                 continue
             if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Place.RESTART:
                 self._attempt += 1
@@ -77,7 +79,13 @@ class Exporter:
         """
         if len(self._harmless) > MOST_NAMES:
             self._harmless.clear()
-        shown = {name: mask(name) for name in record.metrics}
+        shown: dict[str, str] = {}
+        for name in record.metrics:
+            text, count = mask(name), 1
+            while text in shown.values():  # two names that differ in their keys alone stay two
+                count += 1
+                text = f"{mask(name)} ({count})"
+            shown[name] = text
         self._harmless.update(name for name, text in shown.items() if name == text)
         if all(name == text for name, text in shown.items()):
             return record

@@ -8,6 +8,7 @@ from pathlib import Path
 from miles_tui.core.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.locations import profiles_dir
+from miles_tui.tomlfile import text_of
 
 BUNDLED = Path(__file__).resolve().parent / "_profiles"
 SUFFIX = ".toml"
@@ -51,12 +52,9 @@ def find(name: str) -> Path | None:
 def read(path: Path) -> Profile:
     """The profile in a file. Raises BadSetting."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise BadSetting(f"{path}: not a text file") from None
-    except OSError as error:
-        raise BadSetting(f"{path}: can't be read: {error.strerror or error}") from None
-    return read_profile(text, str(path))
+        return read_profile(text_of(path), str(path))
+    except FileNotFoundError:
+        raise BadSetting(f"{path}: can't be read: it does not exist") from None
 
 
 def known_profiles() -> list[Found]:

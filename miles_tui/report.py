@@ -31,7 +31,7 @@ LIVE_SECONDS = 120.0
 Number = float | int | str | None  # NaN and infinities are the strings "nan", "inf", "-inf"
 RunWord = Literal["running", "finished", "stalled", "crashed", "unknown"]
 # for the text, the exit status and standard error
-ASIDE = ("records", "why_empty", "planned", "warnings", "held", "told")
+ASIDE = ("records", "why_empty", "planned", "warnings", "cut_short", "held", "told")
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ class Report:
     why_empty: str = ""
     planned: int | None = None
     warnings: list[str] = field(default_factory=list)
+    cut_short: list[str] = field(default_factory=list)  # what of the log could not be read, a line each
     held: dict[str, str] = field(default_factory=dict)  # signal -> the condition that holds another back
     told: list[str] = field(default_factory=list)  # the alerts' evidence with the newest values, in their order
 
@@ -108,6 +109,7 @@ def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = 
     live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
     run.finish()
     report = report_of(run, str(log), live=live, why=why_empty(log) if not run.records else "")
+    report.cut_short = run.cut_short
     if profile is not None:
         report.warnings = warnings_of(profile, run)
     return report

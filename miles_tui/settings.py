@@ -5,7 +5,6 @@ Nothing is written unasked; a missing file is the defaults.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.signals import BY_NAME
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.locations import bundled_themes, config_dir, themes_dir
+from miles_tui.tomlfile import parsed, text_of
 
 FILE = "config.toml"
 # Setting -> the commands without a screen that read it: those of a person, who is to be told the same everywhere.
@@ -111,13 +111,9 @@ def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
 
 def _data(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parsed(text_of(path), str(path))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadSetting(f"{path}: not a TOML file: {error}") from None
 
 
 def _wrong_names(theme: str, profile: str) -> dict[str, str]:

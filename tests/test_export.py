@@ -94,3 +94,18 @@ def test_no_key_and_no_sequence_is_in_a_metrics_name() -> None:
         assert token not in written
         assert key not in written
         assert "\u202e" not in written
+
+
+def test_names_that_differ_in_their_keys_alone_stay_two() -> None:
+    one, two = "train/hf_" + "a1B2" * 9, "train/hf_" + "c3D4" * 9
+    out: list[str] = []
+    Exporter(out.append).take([Record("step", 1, {one: 1.0, two: 2.0})])
+    assert list(json.loads(out[0])["metrics"].values()) == [1.0, 2.0]
+    assert "a1B2" not in out[0]
+
+
+def test_a_whole_number_has_one_form_whatever_stands_beside_it() -> None:
+    for beside in ("'b': 2", "'n': None", "'s': 'x'"):
+        line = f"step 1: {{'train/a': {10**308}, {beside}}}\n".encode()
+        (record,) = (item for item in Reader().feed(line) if isinstance(item, Record))
+        assert record.metrics["train/a"] == 10**308

@@ -58,7 +58,7 @@ def test_no_such_profile_names_those_that_are(name: str) -> None:
 
 def test_what_is_no_text_is_told(home: Path) -> None:
     (home / "x.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadSetting, match="not a text file"):
+    with pytest.raises(BadSetting, match="no UTF-8 text"):
         load(str(home / "x.toml"))
     (home / "d.toml").mkdir()
     with pytest.raises(BadSetting, match="can't be read"):

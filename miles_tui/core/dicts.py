@@ -125,7 +125,10 @@ def _flatten(found: dict[str, object], prefix: str, into: Metrics, depth: int) -
 def _bounded(value: float | int) -> float | int:
     """An int that no float can hold becomes an infinity: arithmetic on it would raise."""
     if type(value) is int and value.bit_length() > 1023:
-        return math.inf if value > 0 else -math.inf
+        try:
+            float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     return value
 
 

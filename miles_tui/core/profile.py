@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -15,6 +14,7 @@ from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.timelaw import TimeNorm
 from miles_tui.errors import BadSetting, nearest, right_value
+from miles_tui.tomlfile import parsed
 
 Trend = Literal["rises", "falls", "flat"]
 
@@ -161,10 +161,7 @@ class Profile(BaseModel):
 
 def read_profile(text: str, source: str) -> Profile:
     """The profile in a TOML text. `source` names the file in an error. Raises BadSetting with file, key and reason."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSetting(f"{source}: not a TOML file: {error}") from None
+    data = parsed(text, source)
     try:
         return Profile.model_validate(data)
     except ValidationError as error:

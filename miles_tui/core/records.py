@@ -63,6 +63,7 @@ class FactKind(StrEnum):
     MESSAGE = "message"  # a line the manual explains; text: the line; data["id"]: which
     PROGRESS = "progress"  # the generation bar; data: done, total
     PAUSE = "pause"  # a line that matches the profile's pause pattern
+    CUT_SHORT = "cut-short"  # not all of the log could be read; text: what and why, with the file's name
     CLOCK = "clock"  # no more than a time stamp: the newest one seen in text without records
 
 

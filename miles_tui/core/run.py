@@ -90,6 +90,7 @@ class RunState:
         self.attempt = 1
         self.records = 0
         self.ended = ""  # "", "finished" or "crashed"
+        self.cut_short: list[str] = []  # what of the log could not be read, a line each
         self._merger = Merger()
         self._attempts = Attempts()
         self._trouble: Fact | None = None
@@ -365,6 +366,8 @@ class RunState:
                 )
             case FactKind.PAUSE:
                 self._paused = True
+            case FactKind.CUT_SHORT:
+                self.cut_short.append(fact.text)
             case _:
                 change.header |= self.phase.see_fact(fact)
 

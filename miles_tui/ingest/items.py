@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from miles_tui.core.reader import Reader
-from miles_tui.core.records import Item
+from miles_tui.core.records import Fact, FactKind, Item
 from miles_tui.ingest.ahead import can_read_ahead, read_ahead
 from miles_tui.ingest.read import Log, read_all
 
@@ -15,7 +15,7 @@ LONG = 64 << 20  # bytes: of a shorter log the reading takes less than to begin 
 
 
 def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool = False) -> Iterator[list[Item]]:
-    """The items of a log in its order, in batches. Raises UnreadableLog.
+    """The items of a log in its order, in batches. Raises UnreadableLog; a `CUT_SHORT` fact tells what is missing.
 
     With `ahead` a long log is read by a second process where there is a core for it (see `ingest.ahead`).
     """
@@ -24,11 +24,12 @@ def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool 
 
 
 def _batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
-    reader = Reader(pause=pause)
+    reader, told = Reader(pause=pause), list[str]()
     yield list(log.launch)
-    for chunk in read_all(log):
+    for chunk in read_all(log, told=told):
         yield reader.feed(chunk)
     yield reader.finish()
+    yield [Fact(FactKind.CUT_SHORT, said) for said in told]
 
 
 def _is_long(log: Log) -> bool:

@@ -52,15 +52,18 @@ def is_stream(path: str) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
-def read_all(path: str | PathLike[str], *, stdin: int = 0, start: int = 0) -> Iterator[bytes]:
+def read_all(
+    path: str | PathLike[str], *, stdin: int = 0, start: int = 0, told: list[str] | None = None
+) -> Iterator[bytes]:
     """A finished log's bytes (of one that grows: up to its present end), gzip unpacked, a chunk at a time.
 
     `-` is the descriptor `stdin`. Of a `Log` all parts are read; where one ends inside a line, that line
     is ended, so that it is never joined with the next file's first. Of another path what stands behind the offset
-    `start` of its text. Raises UnreadableLog with one plain line.
+    `start` of its text. Raises UnreadableLog with one plain line; what can't be read of a text that
+    begins well (a damaged gzip file, a file that is emptied meanwhile) is put into `told`, a line each.
     """
     if not isinstance(path, Log):
-        yield from _read_part(os.fspath(path), stdin, start)
+        yield from _read_part(os.fspath(path), stdin, start, told)
         return
     name = str(path.path)
     live = [] if name == STDIN or is_stream(name) else [name]
@@ -69,12 +72,12 @@ def read_all(path: str | PathLike[str], *, stdin: int = 0, start: int = 0) -> It
         for file in files:
             if last != b"\n":
                 yield b"\n"
-            for chunk in read_open(file, start):
+            for chunk in read_open(file, start, told):
                 last = chunk[-1:]
                 yield chunk
             start = 0
     if not live:
-        yield from _read_part(name, stdin, start)
+        yield from _read_part(name, stdin, start, told)
 
 
 @contextmanager
@@ -90,31 +93,43 @@ def open_parts(parts: Iterable[str | PathLike[str]]) -> Iterator[list[PlainFile]
         yield files
 
 
-def read_open(file: PlainFile, start: int = 0) -> Iterator[bytes]:
-    """The text of an open file behind the offset `start`, up to its present end. Raises UnreadableLog."""
+def read_open(file: PlainFile, start: int = 0, told: list[str] | None = None) -> Iterator[bytes]:
+    """The text of an open file behind the offset `start`, up to its present end. Raises UnreadableLog.
+
+    `told` as in `read_all`.
+    """
+    wrong: list[str] = []
     try:
+        promised = file.stat().st_size
         if start and file.peek(2) != GZIP_MAGIC:
             os.lseek(file.fileno(), start, os.SEEK_SET)
             start = 0
-        yield from _behind(start, _drain(file.fileno()))
+        yield from _behind(start, _drain(file.fileno(), wrong))
+        if file.stat().st_size < promised:
+            wrong.append("was emptied or cut off while it was read: what stood behind is not judged")
+        if told is not None:
+            told += [f"{file.path} {said}" for said in wrong]
     except OSError as error:
         raise UnreadableLog(f"{file.path} {in_words(error)}") from None
 
 
-def _read_part(name: str, stdin: int, start: int) -> Iterator[bytes]:
+def _read_part(name: str, stdin: int, start: int, told: list[str] | None) -> Iterator[bytes]:
     if name != STDIN and not is_stream(name):
         with open_parts([name]) as files:
-            yield from read_open(files[0], start)
+            yield from read_open(files[0], start, told)
         return
+    wrong: list[str] = []
     try:
         if name == STDIN:
-            yield from _drain(stdin)
-            return
-        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            yield from _drain(fd)
-        finally:
-            os.close(fd)
+            yield from _drain(stdin, wrong)
+        else:
+            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                yield from _drain(fd, wrong)
+            finally:
+                os.close(fd)
+        if told is not None:
+            told += [f"{'standard input' if name == STDIN else name} {said}" for said in wrong]
     except OSError as error:
         raise UnreadableLog(f"{name} {in_words(error)}") from None
 
@@ -127,7 +142,7 @@ def _behind(start: int, texts: Iterator[bytes]) -> Iterator[bytes]:
         start = max(0, start - len(text))
 
 
-def _drain(fd: int) -> Iterator[bytes]:
+def _drain(fd: int, wrong: list[str]) -> Iterator[bytes]:
     """All that comes out of a descriptor. os.read into new memory is as fast as readinto one buffer (22 GB/s)."""
     data = os.read(fd, CHUNK)
     gunzip = Gunzip() if data.startswith(GZIP_MAGIC) else None
@@ -142,3 +157,7 @@ def _drain(fd: int) -> Iterator[bytes]:
         data = os.read(fd, CHUNK)
     if gunzip and gunzip.broken and not some:
         raise OSError(0, "the gzip file is damaged")
+    if gunzip and gunzip.broken:
+        wrong.append("is a damaged gzip file: what follows the damage is not judged")
+    elif gunzip and gunzip.cut:
+        wrong.append("is a gzip file that ends too early: what is missing is not judged")

@@ -234,6 +234,9 @@ class PlainFile:
         return fd
 
 
+_PIECE = 64  # bytes of a damaged file: at most 1,032 times as many of text
+
+
 class Gunzip:
     """gzip in, text out, never more than `CHUNK` at once: a small file can hold a very long text.
 
@@ -247,6 +250,11 @@ class Gunzip:
         self._over = False
         self.broken = False
 
+    @property
+    def cut(self) -> bool:
+        """Whether the bytes so far end inside a member: a file that is complete does not."""
+        return self._begun and not self.broken
+
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The text of the next `data` of the file; to be read to its end before the next call."""
         while not self._over:
@@ -258,10 +266,12 @@ class Gunzip:
                     self._over = True
                     return
                 self._begun = True
+            before = self._z.copy()  # 44 KB for up to a megabyte
             try:
                 text = self._z.decompress(data, CHUNK)
             except zlib.error:
                 self.broken = self._over = True
+                yield from _up_to_damage(before, data)
                 return
             if text:
                 yield text
@@ -270,6 +280,17 @@ class Gunzip:
                 data, self._z, self._begun = self._z.unused_data, zlib.decompressobj(wbits=31), False
             elif not data and len(text) < CHUNK:
                 return
+
+
+def _up_to_damage(z: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """What can still be unpacked of `data`, in which the damage is, from the state `z` before it."""
+    for at in range(0, len(data), _PIECE):
+        try:
+            text = z.decompress(data[at : at + _PIECE])
+        except zlib.error:
+            return
+        if text:
+            yield text
 
 
 def unpacked(peek: Peek) -> Iterator[bytes]:

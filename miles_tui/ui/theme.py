@@ -9,7 +9,6 @@ screen opens with is read without it (`load_theme`), as the tests have checked e
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rich.style import Style
 
 from miles_tui.errors import BadSetting
+from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
     from textual.theme import Theme as TextualTheme
@@ -229,13 +229,9 @@ def usual_theme(*, colours: int, no_color: bool = False, dark: bool = True) -> s
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(
-            f"{path}: can't be read: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}"
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadSetting(f"{path}: no valid TOML: {error}") from error
+        return parsed(text_of(path), str(path))
+    except FileNotFoundError:
+        raise BadSetting(f"{path}: can't be read: it does not exist") from None
 
 
 def _rich(colour: str) -> str:

@@ -232,7 +232,7 @@ GOOD = (bundled_themes() / "dark.toml").read_text(encoding="utf-8")
         (('accent = "#6cb6ff"', 'accent = "loud #6cb6ff"'), "accent: 'loud' is no attribute"),
         (('accent = "#6cb6ff"', 'accent = ""'), "accent: it is empty"),
         (("dark = true", 'dark = "yes"'), "dark: it should be a valid boolean"),
-        (("dark = true", "dark = "), "no valid TOML"),
+        (("dark = true", "dark = "), "not a TOML file"),
         (("critical =", "[spark]\nmeen = '#ffffff'\n[chart]\nraw ="), "spark.meen: no such key; did you mean mean?"),
     ],
 )
