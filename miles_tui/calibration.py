@@ -42,7 +42,7 @@ def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tupl
     except ValidationError as error:
         said = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         raise UsageError(f"--pause {pause}: {said}") from None
-    runs, raised, arguments = [], [], []
+    runs, raised, arguments, cut_short = [], [], [], list[str]()
     for log in logs:
         judge = Recorder(known)
         run = read_log(log, judge)
@@ -52,8 +52,9 @@ def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tupl
         runs.append(judge.rollouts)
         raised.append([a.condition for a in run.alerts if a.severity is not Severity.NOTICE])
         arguments.append(run.args)
+        cut_short += run.cut_short
     names = [str(log) for log in logs]
     profile = learn(name, runs, names, arguments)
     if pause:
         profile = profile.model_copy(update={"pause": pause})
-    return profile, write_profile(profile), doubts(runs, raised, arguments, names)
+    return profile, write_profile(profile), cut_short + doubts(runs, raised, arguments, names)

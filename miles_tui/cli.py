@@ -186,10 +186,11 @@ def export(argv: Sequence[str]) -> int:
         for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
             exporter.take(items)
     sys.stdout.flush()
+    whole = not_all(exporter.cut_short)
     if not exporter.records:
         complain(f"{a.log}: {why_empty(a.log)}")
         return 3
-    return not_all(exporter.cut_short)
+    return whole
 
 
 def not_all(cut_short: Sequence[str]) -> int:
@@ -291,7 +292,7 @@ def status(argv: Sequence[str]) -> int:
         log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
     print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
-    return not_all(run.cut_short) if run.records else 3
+    return max(not_all(run.cut_short), 0 if run.records else 3)
 
 
 def report(argv: Sequence[str]) -> int:
@@ -309,11 +310,12 @@ def report(argv: Sequence[str]) -> int:
     (log,) = wanted(find_logs([a.log])[:1], a)
     now = time.time()
     run = read_as_of(own_run(a), log, now)
+    whole = not_all(run.cut_short)
     if not run.records:
         complain(f"{log}: {why_empty(log)}")
         return 3
     print(paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff))
-    return not_all(run.cut_short)
+    return whole
 
 
 def config(argv: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import LOGS, run
 
 from miles_tui.core.records import Fact, FactKind
 from miles_tui.ingest.items import read_items
@@ -53,7 +53,7 @@ def test_a_log_that_is_emptied_while_it_is_read_is_told(tmp_path: Path) -> None:
     assert next(chunks)
     os.truncate(log, 0)
     assert list(chunks) == []
-    assert told == [f"{log} was emptied or cut off while it was read: what stood behind is not judged"]
+    assert told == [f"{log} could not be read whole (it was emptied or cut off meanwhile): what follows is not judged"]
 
 
 def test_a_fact_tells_it_behind_all_that_was_read(packed: Path) -> None:
@@ -61,4 +61,19 @@ def test_a_fact_tells_it_behind_all_that_was_read(packed: Path) -> None:
     last = [item for batch in read_items(find_logs([packed])[0]) for item in batch][-1]
     assert isinstance(last, Fact)
     assert last.kind is FactKind.CUT_SHORT
-    assert last.text == f"{packed} is a gzip file that ends too early: what is missing is not judged"
+    assert last.text == f"{packed} could not be read whole (the gzip file ends too early): what follows is not judged"
+
+
+def test_ranges_learned_from_a_part_are_told(packed: Path) -> None:
+    packed.write_bytes(packed.read_bytes()[:-5000])
+    done = run("calibrate", str(packed), str(LOGS / "plain-seed1.log"))
+    assert done.returncode == 0
+    assert "train.log.gz could not be read whole (the gzip file ends too early)" in done.stderr
+
+
+def test_a_file_cut_before_its_first_text_is_told(packed: Path) -> None:
+    packed.write_bytes(packed.read_bytes()[:12])
+    for command in ("check", "export", "status", "report"):
+        done = run(command, str(packed))
+        assert done.returncode == 3
+        assert "ends too early" in done.stderr

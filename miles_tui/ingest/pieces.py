@@ -43,7 +43,12 @@ class Appeared:
 
 @dataclass(slots=True, frozen=True)
 class Ended:
-    """The input is over: a pipe was closed, or a finished file was read. Nothing comes after it."""
+    """The input is over: a pipe was closed, or a finished file was read. Nothing comes after it.
+
+    `wrong`: in a few words why that is not the whole text, where it isn't.
+    """
+
+    wrong: str = ""
 
 
 Piece = Data | Cut | Missing | Appeared | Ended

@@ -106,7 +106,7 @@ def read_open(file: PlainFile, start: int = 0, told: list[str] | None = None) ->
             start = 0
         yield from _behind(start, _drain(file.fileno(), wrong))
         if file.stat().st_size < promised:
-            wrong.append("was emptied or cut off while it was read: what stood behind is not judged")
+            wrong.append("could not be read whole (it was emptied or cut off meanwhile): what follows is not judged")
         if told is not None:
             told += [f"{file.path} {said}" for said in wrong]
     except OSError as error:
@@ -156,8 +156,6 @@ def _drain(fd: int, wrong: list[str]) -> Iterator[bytes]:
             yield data
         data = os.read(fd, CHUNK)
     if gunzip and gunzip.broken and not some:
-        raise OSError(0, "the gzip file is damaged")
-    if gunzip and gunzip.broken:
-        wrong.append("is a damaged gzip file: what follows the damage is not judged")
-    elif gunzip and gunzip.cut:
-        wrong.append("is a gzip file that ends too early: what is missing is not judged")
+        raise OSError(0, gunzip.wrong)
+    if gunzip and gunzip.wrong:
+        wrong.append(f"could not be read whole ({gunzip.wrong}): what follows is not judged")

@@ -241,7 +241,7 @@ class Gunzip:
     """gzip in, text out, never more than `CHUNK` at once: a small file can hold a very long text.
 
     Several members behind one another are one text; what follows the last is ignored, as gzip does.
-    A file that ends too early gives what there is; `broken` says that it is damaged.
+    A file that ends too early gives what there is; `broken` says that it is damaged, `wrong` what is amiss so far.
     """
 
     def __init__(self) -> None:
@@ -251,9 +251,9 @@ class Gunzip:
         self.broken = False
 
     @property
-    def cut(self) -> bool:
-        """Whether the bytes so far end inside a member: a file that is complete does not."""
-        return self._begun and not self.broken
+    def wrong(self) -> str:
+        """What is amiss if the file ends here, in a few words; a file that is complete does not end inside a member."""
+        return "the gzip file is damaged" if self.broken else "the gzip file ends too early" if self._begun else ""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The text of the next `data` of the file; to be read to its end before the next call."""
@@ -293,9 +293,9 @@ def _up_to_damage(z: zlib._Decompress, data: bytes) -> Iterator[bytes]:
             yield text
 
 
-def unpacked(peek: Peek) -> Iterator[bytes]:
-    """The text of a gzip file, at most `CHUNK` at once."""
-    gunzip, at = Gunzip(), 0
+def unpacked(peek: Peek, gunzip: Gunzip | None = None) -> Iterator[bytes]:
+    """The text of a gzip file, at most `CHUNK` at once, by `gunzip` where it is to be asked afterwards."""
+    gunzip, at = gunzip or Gunzip(), 0
     while data := peek(CHUNK // 4, at):
         at += len(data)
         yield from gunzip.feed(data)
@@ -307,14 +307,20 @@ class GzipFile:
     It gives the text behind `begin`; up to there it is only unpacked, at 300 MB/s. `length`: of the text, where known.
     """
 
-    __slots__ = ("_fd", "_texts", "begin", "key", "length", "path", "trace")
+    __slots__ = ("_fd", "_gunzip", "_texts", "begin", "key", "length", "path", "trace")
 
     def __init__(self, plain: PlainFile, begin: int = 0, length: int = 0) -> None:
         self.key, self.path = plain.key, plain.path
         self._fd = plain.detach()
         self.trace = NOTHING
         self.begin, self.length = begin, length
-        self._texts = unpacked(self._peek)
+        self._gunzip = Gunzip()
+        self._texts = unpacked(self._peek, self._gunzip)
+
+    @property
+    def wrong(self) -> str:
+        """At its end: what is amiss, in a few words."""
+        return self._gunzip.wrong
 
     def _peek(self, size: int, at: int) -> bytes:
         return os.pread(self._fd, size, at)

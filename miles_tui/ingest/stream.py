@@ -50,7 +50,7 @@ class Stream:
                 data = b""
             if not data:
                 self.ended = self.caught_up = True
-                out.append(Ended())
+                out.append(Ended(self._gunzip.wrong if self._gunzip else ""))
                 break
             room -= len(data)
             out.extend(self._unpacked(data))

@@ -125,7 +125,7 @@ class Tail:
             return self._turn(out)
         if isinstance(held, GzipFile):
             self.ended = True
-            out.append(Ended())
+            out.append(Ended(held.wrong))
             return None
         if held.trace is NOTHING and self._came_and_went(held):
             return self._turn(out)

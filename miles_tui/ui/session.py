@@ -32,6 +32,7 @@ class Status:
 
     missing: str = ""
     ended: bool = False
+    wrong: str = ""  # why what was read till the end is not the whole log
     caught_up: bool = False
     position: int = 0
     size: int = 0
@@ -198,8 +199,8 @@ class Session:
                 self.status.missing = why
             case Appeared():
                 self.status.missing = ""
-            case Ended():
-                self.status.ended = True
+            case Ended(wrong):
+                self.status.ended, self.status.wrong = True, wrong
                 _merge(change, self.run.feed(self._reader.finish(), now))
                 _merge(change, self.run.finish())
 

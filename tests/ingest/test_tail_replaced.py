@@ -269,4 +269,4 @@ def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tail, log: Path)
     assert isinstance(text, bytes)
     assert lines(0, 100_000).startswith(text)
     assert len(text) > 100_000
-    assert end == Ended()
+    assert end == Ended("the gzip file ends too early")

@@ -242,6 +242,15 @@ async def test_what_happens_to_the_file_is_said(dashboard: Dashboard, blocks: li
         assert "input ended" in await screen.give(Ended())
 
 
+@pytest.mark.parametrize("size", [(120, 36), (60, 15)])
+async def test_a_gzip_file_that_is_not_whole_is_said(
+    dashboard: Dashboard, blocks: list[bytes], size: tuple[int, int]
+) -> None:
+    async with dashboard(size=size) as screen:
+        text = await screen.give(b"".join(blocks[:3]), Ended("the gzip file ends too early"))
+        assert "the gzip file" in text.splitlines()[0] + text.splitlines()[1]
+
+
 async def test_a_log_without_metrics_says_why(dashboard: Dashboard) -> None:
     launch = b"[2026-10-15 16:00:00.000 rollout_manager] timer.py:31 - Timer rollout start\n"
     async with dashboard(launch, size=(80, 24)) as screen:

@@ -277,7 +277,9 @@ class MainScreen(MainActions):
             )
         if status.percent is not None:
             urgent.append(f"reading, {status.percent} %")
-        if status.ended:
+        if status.wrong:
+            urgent.append(status.wrong)
+        elif status.ended:
             notes.append("input ended" if self.session.live else "replay ended")
         elif status.how.startswith("every"):
             notes.append(f"polling {status.how}")
