@@ -246,7 +246,7 @@ class MainScreen(MainActions):
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
         keys = FOOTER
-        if self.pane.has_focus:
+        if self.pane.has_focus and self._alerts:
             small = "whole" if p.alerts < LEAST_ALERTS else "numbers"
             keys = alert_footer("fold" if self.pane.reads else small)
         elif self._alerts and p.alerts < LEAST_ALERTS:
