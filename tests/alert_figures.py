@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,7 +23,8 @@ MARKS = ("<!-- alert figures -->", "<!-- end of alert figures -->")
 def totals(bench: Path, runs: int, *, calibrated: bool) -> dict[str, object]:
     """What the bench prints in its last line."""
     command = [sys.executable, str(bench), "--runs", str(runs), *(["--calibrated"] if calibrated else [])]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # the bench calls miles-tui by its name
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path})
     print(done.stdout)
     found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     return found

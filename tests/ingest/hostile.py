@@ -8,6 +8,9 @@ import time
 from io import FileIO
 from pathlib import Path
 
+from miles_tui.ingest.pieces import Cut, Data
+from miles_tui.ingest.tail import SHRINK_SECONDS, Tail
+
 
 class Writer:
     """Writes numbered lines to `folder/train.log`, a link to the real file, with accidents between them.
@@ -110,3 +113,41 @@ class Writer:
 def numbers(text: bytes) -> list[int]:
     """The records in a text, in its order."""
     return [int(line.split()[1]) for line in text.split(b"\n") if line.startswith(b"record ")]
+
+
+class Reader:
+    """Reads a tail as a program would: text is joined over pieces, and torn at a cut."""
+
+    def __init__(self, path: Path) -> None:
+        self.now = 0.0
+        self.tail = Tail(str(path), clock=lambda: self.now)
+        self.text = b""
+
+    def look(self, budget: int = 1 << 20) -> None:
+        while True:
+            for piece in self.tail.read(budget):
+                if isinstance(piece, Data):
+                    self.text += piece.data
+                elif isinstance(piece, Cut):
+                    self.text += b"\n"
+            if self.tail.caught_up and self.tail.retry_in is None:
+                return
+            self.now += SHRINK_SECONDS
+
+
+class Watched(Writer):
+    """A writer whose reader looks in the middle of accidents, now and then: as often as one of `LOOKS` says."""
+
+    LOOKS: tuple[float, ...] = (0.0, 0.1, 0.9)
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        super().__init__(folder, seed)
+        self.reader = Reader(self.log)
+        self.looks = self.rng.choice(self.LOOKS)
+
+    def meanwhile(self) -> None:
+        if self.rng.random() < self.looks:
+            self.look()
+
+    def look(self) -> None:
+        self.reader.look(self.rng.choice((1 << 20, 100)))

@@ -8,26 +8,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ingest.hostile import Writer, numbers
-from ingest.test_tail_hostile import Reader
+from ingest.hostile import Watched, numbers
 
 from miles_tui.ingest.source import MARK
 
 
-class PackingWriter(Writer):
+class PackingWriter(Watched):
     """A writer whose files are packed, at once and later, by its rotation and by people, and cut from their head."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        super().__init__(folder, seed)
-        self.reader = Reader(self.log)
-        self.looks = self.rng.choice((0.0, 0.1, 0.5))
-
-    def meanwhile(self) -> None:
-        if self.rng.random() < self.looks:
-            self.look()
-
-    def look(self) -> None:
-        self.reader.look(self.rng.choice((1 << 20, 100)))
+    LOOKS = (0.0, 0.1, 0.5)
 
     def pack(self, path: Path, to: Path | None = None) -> None:
         """As gzip does it: the packed file has the time of the plain one, and both are there for a while."""

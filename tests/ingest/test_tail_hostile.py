@@ -5,46 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ingest.hostile import Writer, numbers
-
-from miles_tui.ingest.pieces import Cut, Data
-from miles_tui.ingest.tail import SHRINK_SECONDS, Tail
+from ingest.hostile import Watched, numbers
 
 
-class Reader:
-    """Reads a tail as a program would: text is joined over pieces, and torn at a cut."""
-
-    def __init__(self, path: Path) -> None:
-        self.now = 0.0
-        self.tail = Tail(str(path), clock=lambda: self.now)
-        self.text = b""
-
-    def look(self, budget: int = 1 << 20) -> None:
-        while True:
-            for piece in self.tail.read(budget):
-                if isinstance(piece, Data):
-                    self.text += piece.data
-                elif isinstance(piece, Cut):
-                    self.text += b"\n"
-            if self.tail.caught_up and self.tail.retry_in is None:
-                return
-            self.now += SHRINK_SECONDS
-
-
-class WatchedWriter(Writer):
-    """A writer whose reader looks in the middle of accidents, now and then."""
-
-    def __init__(self, folder: Path, seed: int) -> None:
-        super().__init__(folder, seed)
-        self.reader = Reader(self.log)
-        self.looks = self.rng.choice((0.0, 0.1, 0.9))
-
-    def meanwhile(self) -> None:
-        if self.rng.random() < self.looks:
-            self.look()
-
-    def look(self) -> None:
-        self.reader.look(self.rng.choice((1 << 20, 100)))
+class WatchedWriter(Watched):
+    """Any accident, watched."""
 
     def live(self, steps: int) -> None:
         acts = {
