@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.fastjson import from_json
-from miles_tui.core.lines import clean
+from miles_tui.core.lines import clean, line_end
 from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import counts
@@ -143,6 +143,7 @@ _TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "asctime", "date", "_time
 _INNER_KEYS = ("jsonPayload", "record", "fields", "data", "attributes")
 # One of these stands beside the text in an object that a transport or a logger made; prompts have none.
 _LOGGED_KEYS = frozenset((*_TIME_KEYS, "stream", "level", "levelname", "severity", "logger", "PRIORITY"))
+_MOST_LINE = 1 << 16  # bytes of a line that are read at all where it is no metric
 _OBJECT = re.compile(r'\{\s?"')
 
 
@@ -184,6 +185,12 @@ def logged_text(text: str) -> str:
         return text
     head = f"{wrapped[1]} " if wrapped[1] else text[:begin]
     return "\n".join(head + row for row in wrapped[0].split("\n"))
+
+
+def line_at(text: bytes, begin: int) -> str:
+    """The line that begins at `begin`, clean and out of its JSON object; of several rows then."""
+    line = clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
+    return logged_text(line) if '{"' in line else line
 
 
 def _time_in(found: dict[str, object]) -> str:

@@ -12,6 +12,8 @@ _FATAL = re.compile(
     r"|NodeDied|OwnerDied|memory pressure|Segmentation fault|SIGABRT|SIGSEGV|SIGKILL",
     re.IGNORECASE,
 )
+# How long a collective was waited for until NCCL's watchdog gave up.
+_WAITED = re.compile(r"\bran for (\d{1,12}) milliseconds")
 # Wrappers: the exception inside says more.
 _WRAPPER = re.compile(r"RayTaskError|ray::")
 
@@ -26,6 +28,12 @@ def says_more(new: Fact, old: Fact) -> bool:
     if is_fatal(new) != is_fatal(old):
         return is_fatal(new)
     return _WRAPPER.search(new.text) is None or _WRAPPER.search(old.text) is not None
+
+
+def waited(fact: Fact) -> float:
+    """Seconds that the run stood still before this error, as far as its words tell; 0.0 where they don't."""
+    match = _WAITED.search(fact.text)
+    return int(match[1]) / 1000 if match else 0.0
 
 
 def was_the_end(fact: Fact, clock: float | None) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 from costs import growth
 
-from miles_tui.core.facts import Searcher, diagnose, last_stamp
-from miles_tui.core.records import Fact, FactKind
+from miles_tui.core.clocks import last_stamp
+from miles_tui.core.facts import Searcher, diagnose
+from miles_tui.core.records import Fact, FactKind, Source
 
 RAY = "\x1b[36m(RolloutManager pid=9)\x1b[0m "
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2
@@ -215,7 +216,9 @@ def test_timers_and_the_bar() -> None:
 
 
 def test_the_last_stamp_is_the_last_in_the_text() -> None:
-    assert last_stamp(b"[2026-10-15 18:00:00] a\n[2026-10-15 16:00:00] b\nno stamp, 20 of 20\n") == 1792080000.0
+    text = b"[2026-10-15 18:00:00] a\n(Trainer pid=7) [2026-10-15 16:00:00] b\nno stamp, 20 of 20\n"
+    assert last_stamp(text) == Fact(FactKind.CLOCK, time=1792080000.0, source=Source("Trainer", "7"))
+    assert last_stamp(text, end=text.find(b"(Trainer")) == Fact(FactKind.CLOCK, time=1792087200.0)
     assert last_stamp(b"nothing 20\n") is None
 
 
