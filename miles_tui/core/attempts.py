@@ -42,7 +42,7 @@ class Attempts:
     """Remembers the last number of each producer and the marks since the last record."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[str, bool], _Last] = {}
+        self._last: dict[tuple[str, bool, bool], _Last] = {}
         self._pids: dict[str, set[str]] = {}
         self._newest: float | None = None
         self._launched = False
@@ -66,7 +66,7 @@ class Attempts:
         if record.kind == "eval":
             return Place.ONWARD
         self._ended = False
-        key = (record.kind, train_side)
+        key = (record.kind, train_side, record.critic)
         last, place = self._last.get(key), Place.ONWARD
         # Most records go on in a life without a launch: for them there is nothing to be asked.
         if last is not None and (self._launched or record.number <= last.number) and self._is_restart(record, last):
@@ -102,7 +102,7 @@ class Attempts:
             return False
         return record.time - last.time > max(GAP_SECONDS, GAP_TIMES * median(last.steps))
 
-    def _remember(self, record: Record, key: tuple[str, bool], last: _Last | None) -> None:
+    def _remember(self, record: Record, key: tuple[str, bool, bool], last: _Last | None) -> None:
         time, number = record.time, record.number
         if last is None:
             last = self._last[key] = _Last(number, time)

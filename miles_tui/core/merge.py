@@ -110,13 +110,13 @@ class Merger:
         ready: Ready = []
         unsure = self._training is None or self._guessed >= 0
         forget = self._correct_guess(number, layout) if unsure else None
-        if record.kind == "rollout":
+        critic = record.critic or layout.critic or (layout.update and self._is_critic(record))
+        if record.kind == "rollout" and not critic:
             self._begin_training(number, ready)
-        critic = layout.update and self._is_critic(record)
         entry = self._open.get(number) or self._begin(number)
         rollout = entry.rollout
         if critic:
-            metrics = {name: value for name, value in metrics.items() if "critic" in name}
+            metrics = {named: value for name, value in metrics.items() if (named := _as_critics(name))}
             layout = self.layouts.of(record.kind, metrics)
         elif record.kind == "step":
             metrics = self._update_values(entry, record.number, layout, metrics)
@@ -267,6 +267,14 @@ class Merger:
         while len(self._open) > MOST_OPEN:
             oldest = min(self._open)
             self._finish(self._open.pop(oldest), ready)
+
+
+def _as_critics(name: str) -> str:
+    """A critic's metric by a name of its own (Miles's `train/critic-...`), or "" where it says nothing of it."""
+    if "critic" in name:
+        return name
+    family, _, rest = name.rpartition("train/")
+    return f"{family}train/critic-{rest}" if rest and rest != "step" and rest != name else ""
 
 
 def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.fastjson import from_json
 from miles_tui.core.lines import clean, line_end
-from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
+from miles_tui.core.prefix import is_critic, logger_of, message_of, source_of, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import counts
 
@@ -71,7 +71,10 @@ def records_in(line: bytes | bytearray) -> Parsed:
 def _record(head: re.Match[str], metrics: Metrics, before: str, time: float | None) -> Record:
     """`time` is a transport's, for a line that has no stamp of its own in the text `before` its kind."""
     own = time_of(before)
-    return Record(head[1], int(head[2]), metrics, time if own is None else own, source_of(before), logger_of(before))
+    source = source_of(before)
+    record = Record(head[1], int(head[2]), metrics, time if own is None else own, source, logger_of(before))
+    record.critic = is_critic(before, source)
+    return record
 
 
 def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | Torn:

@@ -47,6 +47,8 @@ _LOGGER_STAMP = re.compile(
     r"[^'\"`]{0,200}?\[" + DATE_TIME + r"[^\]\[]{0,60}\] (?:[\w./-]+\.py:\d+ -|[A-Z]{4,8}:|\w+ batch\b)"
 )
 _HEAD = 400  # characters of a line in which its own stamp begins
+# A logger's name in its stamp's brackets, or Miles's own name of a trainer wherever a logger puts it.
+_CRITIC = re.compile(r"\[" + DATE_TIME + r" +critic|(?<![\w./-])critic_cell\d+_rank\d+\b", re.IGNORECASE)
 _NUMBERS_AND_BLANKS = re.compile(r"(\d+[:-]?|\s+)")
 _MOST_PREFIX = 200
 
@@ -127,6 +129,11 @@ def logger_of(head: str) -> str:
     for match in _LOGGER.finditer(head):
         name = match[1]
     return name
+
+
+def is_critic(head: str, source: Source) -> bool:
+    """Whether PPO's critic printed the line with this head: its class or its logger is named so."""
+    return "critic" in source.role.lower() or ("ritic" in head and _CRITIC.search(head) is not None)
 
 
 def message_of(text: str) -> tuple[str, bool]:

@@ -211,7 +211,12 @@ class RunState:
         self.phase.see_record(record, layout.train_side)
         if merged.ready:
             self._judge(merged.ready)
-        if layout.train_side and record.kind == "perf" and number >= (self.total or MOST_NUMBER) - 1:
+        if (
+            record.kind == "perf"
+            and layout.train_side
+            and not record.critic
+            and number >= (self.total or MOST_NUMBER) - 1
+        ):
             self._fate.plan_done()
         change.header = True
 
