@@ -3,7 +3,8 @@
 Lines go back for many reasons: async order, a line that Ray held for five seconds, a retried
 rollout, an evaluation printed twice, the tail that `ray job submit` prints again after a failure.
 A restart needs both: the same producer repeats or lowers its number, and something marks it: a
-launch line, a new process, a failure before it, or a long gap.
+launch line, a new process, a failure before it, or a long gap. For a number that is only repeated a new
+process is mark enough where nothing else of this rollout was still to come (`_begins_again`).
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Attempts:
         self._last: dict[tuple[str, bool, bool], _Last] = {}
         self._pids: dict[str, set[str]] = {}
         self._newest: float | None = None
+        self._updated = False  # an update came since the last `rollout` line
+        self._done = -1  # the highest rollout that the trainer closed behind an update
         self._launched = False
         self._troubled = False
         self._ended = False
@@ -69,10 +72,12 @@ class Attempts:
         key = (record.kind, train_side, record.critic)
         last, place = self._last.get(key), Place.ONWARD
         # Most records go on in a life without a launch: for them there is nothing to be asked.
-        if last is not None and (self._launched or record.number <= last.number) and self._is_restart(record, last):
+        goes_on = last is None or (not self._launched and record.number > last.number)
+        if last is not None and not goes_on and self._is_restart(record, last, train_side):
             self._last.clear()
+            self._done = -1
             last, place = None, Place.RESTART
-        self._remember(record, key, last)
+        self._remember(record, key, last, train_side)
         return place
 
     def _is_replay(self, record: Record) -> bool:
@@ -84,25 +89,42 @@ class Attempts:
         known = self._pids.get(record.source.role)
         return bool(record.source.pid and known and record.source.pid not in known)
 
-    def _is_restart(self, record: Record, last: _Last) -> bool:
+    def _is_restart(self, record: Record, last: _Last, train_side: bool) -> bool:
         new_process = self._is_new_process(record)
         if self._launched and (new_process or not record.source.pid):
             return True  # also where a checkpoint of the very last rollout lets the numbers go on
         if record.number > last.number:
             return False
         if record.number == last.number:
-            return self._launched or (new_process and self._troubled)
-        if record.time is not None and self._newest is not None and record.time < self._newest:
-            return False  # a line that was held back
+            if self._launched or (new_process and self._troubled):
+                return True
+            return (new_process or not record.source.pid) and self._begins_again(record, last, train_side)
+        if self._was_held_back(record):
+            return False
         troubled = self._troubled and not is_update(record.kind)  # with a varying k update numbers may fall
         return self._launched or new_process or troubled or self._is_after_gap(record, last)
+
+    def _begins_again(self, record: Record, last: _Last, train_side: bool) -> bool:
+        """Whether a number that is repeated by a process never heard before, or by nobody's, begins an attempt.
+
+        Each cell of a trainer prints its own lines, and one that failed is replaced and tries again: only what the
+        trainer had closed behind an update is surely no try of the same attempt. Of rollout managers there is one.
+        """
+        if is_update(record.kind) or self._was_held_back(record):
+            return False
+        if not record.source.pid:
+            return not train_side and self._done >= record.number and record.time is not None
+        return self._done >= record.number or (not train_side and bool(last.steps))
+
+    def _was_held_back(self, record: Record) -> bool:
+        return record.time is not None and self._newest is not None and record.time < self._newest
 
     def _is_after_gap(self, record: Record, last: _Last) -> bool:
         if record.time is None or last.time is None or len(last.steps) < 2:
             return False
         return record.time - last.time > max(GAP_SECONDS, GAP_TIMES * median(last.steps))
 
-    def _remember(self, record: Record, key: tuple[str, bool, bool], last: _Last | None) -> None:
+    def _remember(self, record: Record, key: tuple[str, bool, bool], last: _Last | None, train_side: bool) -> None:
         time, number = record.time, record.number
         if last is None:
             last = self._last[key] = _Last(number, time)
@@ -111,6 +133,10 @@ class Attempts:
         if number >= last.number or time is None or (last.time or 0) <= time:
             last.number = number
             last.time = time if time is not None else last.time
+        if record.kind == "rollout" or is_update(record.kind):
+            self._updated = record.kind != "rollout"
+        elif train_side and self._updated and record.kind == "perf":
+            self._done = max(self._done, number)
         if record.source is not last.source:
             self._meet(record.source)
             last.source = record.source
