@@ -40,8 +40,8 @@ def put_forward(before: float, after: float, usual: float | None, *, heard: floa
     return False
 
 
-def last_stamp(text: bytes, *, own: bool = False, end: int | None = None) -> Fact | None:
-    """The last time stamp at a line's head in `text[:end]`, and who printed it. `own`: bracketed ones only."""
+def last_stamp(text: bytes, *, own: bool = False, outer: int = 0, end: int | None = None) -> Fact | None:
+    """The last time stamp at a line's head in `text[:end]`, and who printed it. `own`, `outer`: see `head_time`."""
     year = b"[20" if own else b"20"
     at, lines = len(text) if end is None else end, 0
     for _ in range(_MOST_YEARS):
@@ -51,7 +51,7 @@ def last_stamp(text: bytes, *, own: bool = False, end: int | None = None) -> Fac
         if _STAMP.match(text, at + len(year) - 2):
             at = line_start(text, 0, at)
             line = line_at(text, at)
-            time = head_time(line, own=own)
+            time = head_time(line, own=own, outer=outer)
             if time is not None:
                 return Fact(FactKind.CLOCK, time=time, source=source_of(line))
             lines += 1

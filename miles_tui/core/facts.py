@@ -43,8 +43,11 @@ _LONG_NAME = 46  # characters: the shortest name behind which a table's row has 
 
 _TRACEBACK = b"Traceback (most recent"
 # As few as can be, each for several words: `rror` is Error and error, `illed` Killed and killed.
-_TROUBLE = (b"rror", b"xception", b"illed", b"NCCL", b"Fatal Python", b"*** SIG", b"core dumped")
-_WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python")
+_TROUBLE = (
+    b"rror", b"xception", b"illed", b"NCCL", b"Fatal ", b"*** SIG", b"core dumped", b"terminate called",
+    b"exit code 137",
+)  # fmt: skip
+_WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python", b"Fatal async misuse")
 # The longer a literal, the faster it is found.
 _LAUNCH = (
     b"Running entrypoint for job", b"arguments ----", b"Started a local Ray instance", b"successfully loaded checkpoint"
@@ -79,7 +82,10 @@ _ANY_EXCEPTION = re.compile(
 )
 _FATAL = re.compile(
     r"killed due to memory pressure|NCCL operations have failed or timed out"
-    r"|Watchdog caught collective operation timeout|taking the entire process down|Fatal Python error:"
+    r"|Watchdog caught collective operation timeout|taking the entire process down"
+    r"|Fatal Python error:|Fatal async misuse, aborting:"
+    r"|terminate called (?:after throwing|without an active)|\bOOMKilled\b|terminated with exit code 137"
+    r"|Killed process \d+ \(\S{0,40}(?:python|ray|sglang|miles)"
     r"|SIG(?:SEGV|ABRT)\b.{0,200}?received|core dumped\)|\bKilled +\S*python"
     r"|slurmstepd: error: .{0,300}?(?:CANCELLED|oom|OOM)|srun: error: .{0,300}?(?:Killed|Exited|Out Of Memory|Aborted)"
 )
@@ -124,14 +130,16 @@ class Searcher:
 
     `open`: it wants to be told of the next `record`; without a search since the last one it has nothing to end.
     `launching` is True before the first record and after a launch line, until a record. `bracketed` is set by the
-    reader once a record has a logger's own stamp: from then on other stamps are no clock.
+    reader once a record has a logger's own stamp: from then on other stamps are no clock, nor are the `outer` ones
+    before it.
     """
 
-    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching", "open")
+    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching", "open", "outer")
 
     def __init__(self) -> None:
         self.launching = self.open = True
         self.bracketed = False
+        self.outer = 0
         self._launched = 0  # bytes of launch text that were searched
         self._traceback: _Traceback | None = None
         self._table: _Table | None = None
@@ -165,7 +173,7 @@ class Searcher:
         found.sort(key=_place)
         self._date(text, found)
         facts = [fact for _, fact in (*sorted(earlier, key=_place), *found)]
-        if (clock := last_stamp(text, own=self.bracketed)) is not None:
+        if (clock := last_stamp(text, own=self.bracketed, outer=self.outer)) is not None:
             facts.append(clock)
         return facts
 
@@ -173,8 +181,9 @@ class Searcher:
         """Before the first trouble that has no time of its own: the newest one before it."""
         for place, (at, fact) in enumerate(found):
             if fact.kind in _LAST_WORDS:
-                if fact.time is None and (clock := last_stamp(text, own=self.bracketed, end=at)) is not None:
-                    found.insert(place, (at, clock))
+                if fact.time is None:
+                    clock = last_stamp(text, own=self.bracketed, outer=self.outer, end=at)
+                    found[place:place] = [(at, clock)] if clock is not None else []
                 return
 
     def record(self) -> list[Fact]:
@@ -200,7 +209,7 @@ class Searcher:
             rows = _rows(text, at)
             head = next((row for _, row in rows if "Traceback (most recent" in row), "")
             before = head[: head.find("Traceback (")]
-            if '"' in before or len(before) > _MOST_TEXT:
+            if '"' in message_of(before)[0] or len(before) > _MOST_TEXT:
                 continue  # somebody's text that tells of one
             self._traceback = _Traceback(head, source_of(head), alike(before))
             self._end_traceback(rows, found, seen)
@@ -281,7 +290,7 @@ class Searcher:
 
     def time(self, line: str) -> float | None:
         """The time of a line by the log's own clock."""
-        return head_time(line, own=self.bracketed)
+        return head_time(line, own=self.bracketed, outer=self.outer)
 
     def _launch_only(self, text: bytes, begin: int, found: list[Found]) -> None:
         """Keys and tokens, and the lines that the manual explains, from `begin` on."""

@@ -16,7 +16,7 @@ from miles_tui.core.pace import Pace
 from miles_tui.core.phase import Phase
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
-from miles_tui.core.trouble import is_fatal, says_more, waited, was_the_end
+from miles_tui.core.trouble import clock_of, is_fatal, says_more, was_the_end
 
 LEAST_GROWTH = 60.0  # seconds between the last record and the newest line that show that the file still grows
 
@@ -86,13 +86,13 @@ class Fate:
         match fact.kind:
             case FactKind.TROUBLE:
                 if not self._deaf and (self._trouble is None or says_more(fact, self._trouble)):
-                    self._trouble, self._troubled_at = fact, self._clock_of(fact)
+                    self._trouble, self._troubled_at = fact, self._clock(fact)
             case FactKind.JOB_FAILED:
                 if not self._crashed:
                     self._crash(fact)
                 return True
             case FactKind.JOB_DONE:
-                self._check_stalled(self._clock_of(fact))
+                self._check_stalled(self._clock(fact))
                 if "succeeded" in fact.text:
                     self._end_stall(self.pace.number, fact.time)
                 self._over = self._deaf = True
@@ -153,13 +153,8 @@ class Fate:
             return is_fatal(trouble) or (bool(self._open) and was_the_end(trouble, self.pace.clock))
         return was_the_end(trouble, self.pace.clock)
 
-    def _clock_of(self, fact: Fact) -> float | None:
-        """The log's clock at a fact: its own stamp, the newest before it, or what its words say of the waiting."""
-        clock = fact.time if fact.time is not None else self.pace.clock
-        last, seconds = self.pace.last, waited(fact)
-        if seconds and last is not None:
-            return max(clock or 0.0, last + seconds)
-        return clock
+    def _clock(self, fact: Fact) -> float | None:
+        return clock_of(fact, self.pace.clock, self.pace.last)
 
     def _check_stalled(self, clock: float | None) -> None:
         pace, last = self.pace, self.pace.last
@@ -190,7 +185,7 @@ class Fate:
         """A crash that ended a silence: the silence is said as well, it is what the timeout waited for."""
         trouble = self._trouble
         told = trouble or job
-        self._check_stalled(self._troubled_at if trouble else self._clock_of(job) if job else None)
+        self._check_stalled(self._troubled_at if trouble else self._clock(job) if job else None)
         self._crashed = True
         where = "" if self.pace.number is None else f"after {self.pace.said}: "
         said = trouble.text if trouble else "the job failed"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.fastjson import from_json
-from miles_tui.core.lines import clean, line_end
-from miles_tui.core.prefix import is_critic, logger_of, message_of, source_of, time_of
+from miles_tui.core.lines import Buffer, clean, line_end
+from miles_tui.core.prefix import is_critic, logger_of, message_of, own_time, source_of, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import counts
 
@@ -70,7 +70,7 @@ def records_in(line: bytes | bytearray) -> Parsed:
 
 def _record(head: re.Match[str], metrics: Metrics, before: str, time: float | None) -> Record:
     """`time` is a transport's, for a line that has no stamp of its own in the text `before` its kind."""
-    own = time_of(before)
+    own = own_time(before)
     source = source_of(before)
     record = Record(head[1], int(head[2]), metrics, time if own is None else own, source, logger_of(before))
     record.critic = is_critic(before, source)
@@ -190,7 +190,7 @@ def logged_text(text: str) -> str:
     return "\n".join(head + row for row in wrapped[0].split("\n"))
 
 
-def line_at(text: bytes, begin: int) -> str:
+def line_at(text: Buffer, begin: int) -> str:
     """The line that begins at `begin`, clean and out of its JSON object; of several rows then."""
     line = clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
     return logged_text(line) if '{"' in line else line

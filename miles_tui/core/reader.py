@@ -26,8 +26,8 @@ from miles_tui.core.braces import is_candidate, next_numbered
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
-from miles_tui.core.parse import records_in
-from miles_tui.core.prefix import source_of
+from miles_tui.core.parse import line_at, records_in
+from miles_tui.core.prefix import source_of, stamps_before
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
 from miles_tui.core.usual import Usual
 
@@ -35,7 +35,6 @@ GAP = 1 << 20
 _MOST_PRODUCERS = 4096
 _FORM_LINES = 8  # at a log's beginning, of which one is a container runtime's if all are; the first may be cut
 _FORM_WITHIN = 200  # bytes
-_BRACKET_STAMP = re.compile(rb"\[\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 
 class Reader:
@@ -214,7 +213,7 @@ class Reader:
         if searcher.open:
             items += searcher.record()
         if not searcher.bracketed and record.time is not None:
-            searcher.bracketed = _BRACKET_STAMP.search(data, start, stop) is not None
+            searcher.bracketed, searcher.outer = stamps_before(line_at(data, start).partition("{'")[0])
         items.append(record)
         self._held = self._seen = 0
         return stop + 1

@@ -161,6 +161,20 @@ def test_explained_messages() -> None:
             "slurmstepd",
             "1",
         ),
+        (f"{RAY}Fatal async misuse, aborting: coroutine 'A.b' was never awaited\n", "Fatal async misuse", ""),
+        ("terminate called without an active exception\n", "terminate called", "1"),
+        ("terminate called after throwing an instance of 'std::bad_alloc'\n", "terminate called", "1"),
+        ("command terminated with exit code 137\n", "command terminated", "1"),
+        ("trainer-0  0/1  OOMKilled  0  3h\n", "trainer-0", "1"),
+        ("Out of memory: Killed process 4411 (python3) total-vm:1kB\n", "Out of memory", "1"),
+        *(
+            (f"{a}Traceback (most recent call last):\n{b}  File x\n{b}ValueError: no\n", "ValueError: no", "1")
+            for a, b in (
+                ('{app="miles"} ', '{app="miles"} '),
+                ('2026-09-02T18:00:00Z {app="miles", pod="a-0"}  ', '2026-09-02T18:00:01Z {app="miles", pod="a-0"}  '),
+                ('{app="a \\"b\\"",stream="stderr"} ', '{app="a \\"b\\"",stream="stderr"} '),
+            )
+        ),
     ],
 )
 def test_trouble(text: str, said: str, driver: str) -> None:
@@ -181,6 +195,8 @@ def test_trouble(text: str, said: str, driver: str) -> None:
         "RuntimeWarning: overflow",
         "Exceptional results: none",
         "NCCL INFO Channel 00/24",
+        "the words Fatal async misuse alone",
+        "Killed process 12 (chrome)",
     ],
 )
 def test_what_is_no_trouble(line: str) -> None:

@@ -133,6 +133,14 @@ def test_what_the_watchdog_waited_is_silence() -> None:
         assert [c for c, *_ in raised(run)] == [*stalled, "crashed"]
 
 
+def test_slurm_says_when_the_time_was_up() -> None:
+    words = "slurmstepd: error: *** JOB 12 ON n3 CANCELLED AT 2026-09-02T{} DUE TO TIME LIMIT ***"
+    start = at("2026-09-02 12:00")
+    for time, stalled in (("13:25:00", ["stalled"]), ("12:27:00", [])):
+        run = state([*healthy(10, start=start), Fact(FactKind.TROUBLE, words.format(time), None, {"driver": "1"})])
+        assert [c for c, *_ in raised(run)] == [*stalled, "crashed"]
+
+
 def test_a_crash_at_once_is_no_stall_though_engines_talk_on() -> None:
     last = 1000.0 + 9 * SECONDS + 101
     assert [c for c, *_ in raised(state([*healthy(10), alive(last + 20), OOM, alive(last + 9000)]))] == ["crashed"]
