@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from miles_tui.core.design import NONE
 from miles_tui.core.layout import Layout, Layouts
 from miles_tui.core.means import MOST_NAMES, Means
 from miles_tui.core.records import Record, Source
@@ -63,6 +64,7 @@ class Merger:
         self.planned: int | None = None
         self.learned = False
         self.groups: int | None = None  # prompts a rollout, where the arguments tell
+        self.design = NONE  # values that it fixes are none to the rules
         self.attempt = 1
         self.started = 0
         self.names: dict[str, str] = {}  # signal -> the log name that it came from last
@@ -191,7 +193,7 @@ class Merger:
         """An update's metrics as the means over its rollout's updates so far."""
         updates, rollout = entry.updates, entry.rollout
         if not updates and self._is_first(entry, update):
-            rollout.first = metrics
+            rollout.first = metrics if "clip fraction" not in self.design.meanings else {}
         self._update = max(self._update, update)
         means = updates.take(update, layout, metrics)
         rollout.updates = len(updates)
@@ -214,6 +216,8 @@ class Merger:
                 place_of[signal] = place
             names[signal] = name
             out[signal] = value = metrics[name]
+            if self.design is not NONE and not self.design.measures(signal, value):
+                continue
             values[signal] = math.copysign(math.inf, value) if abs(value) >= MOST_VALUE else value
         return out
 

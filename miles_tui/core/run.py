@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.args import count
+from miles_tui.core.args import count, is_on
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.design import FLAGS, NONE, design_of
 from miles_tui.core.fate import Fate, Pauses
 from miles_tui.core.judge import Judge
 from miles_tui.core.layout import Layout
@@ -74,6 +75,8 @@ class RunState:
         self.metrics: dict[str, Series] = {}
         self.metrics_left_out = 0
         self.args: dict[str, str] = {}
+        self.design = NONE  # what the arguments make of the signals
+        self._launched_at = 0  # records before the newest launch that printed arguments
         self.phase = Phase()
         self.pace = Pace()
         self.attempt = 1
@@ -211,14 +214,13 @@ class RunState:
         self.phase.see_record(record, layout.train_side)
         if merged.ready:
             self._judge(merged.ready)
-        if (
-            record.kind == "perf"
-            and layout.train_side
-            and not record.critic
-            and number >= (self.total or MOST_NUMBER) - 1
-        ):
+        if record.kind == "perf" and number >= (self.total or MOST_NUMBER) - 1 and self._closes(record, layout):
             self._fate.plan_done()
         change.header = True
+
+    def _closes(self, record: Record, layout: Layout) -> bool:
+        """Whether a `perf` line is its rollout's last: the trainer's, where something is trained."""
+        return (layout.train_side or is_on(self.args, "debug_rollout_only")) and not record.critic
 
     def _store(self, merged: Merged, change: Change) -> None:
         number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
@@ -288,6 +290,10 @@ class RunState:
         self._attempts.note(fact)
         match fact.kind:
             case FactKind.ARGS:
+                if self.records > self._launched_at:
+                    self._launched_at = self.records
+                    for flag in FLAGS:
+                        self.args.pop(flag, None)
                 self.args.update(fact.data)
                 self._plan()
                 change.header = True
@@ -306,15 +312,18 @@ class RunState:
     def _plan(self) -> None:
         """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""
         merger = self._merger
-        merger.groups = count(self.args, "rollout_batch_size")
+        self.design = merger.design = design_of(self.args)
+        self.judge.apply(self.design.off)
+        batch = count(self.args, "rollout_batch_size")
+        merger.groups = batch if self.design.groups_tell else None
         if merger.learned:
             return
         given = count(self.args, "num_steps_per_rollout")
-        samples, batch = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
+        samples, size = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
         if given:
             merger.planned = given
-        elif merger.groups and samples and batch:
-            merger.planned = merger.groups * samples // batch or None
+        elif batch and samples and size:
+            merger.planned = batch * samples // size or None
 
     def _note_alerts(self, change: Change) -> None:
         shown = (len(self.alerts), list(map(_SAYS, self.alerts[-64:])), list(self.judge.states.values()))
