@@ -9,6 +9,7 @@ process is mark enough where nothing else of this rollout was still to come (`_b
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +21,7 @@ from miles_tui.core.stats import median
 GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
 GAP_TIMES = 3.0
 RECENT = 9  # of a kind, that the usual time is the median of
+FALLS = 3  # numbers that fell one after another, before any rose, of a log whose newest line comes first
 MOST_PIDS = 4096  # of a role that are remembered
 
 
@@ -45,6 +47,11 @@ class Attempts:
     def __init__(self) -> None:
         self._last: dict[tuple[str, bool, bool], _Last] = {}
         self._pids: dict[str, set[str]] = {}
+        self._rose = False  # some number rose
+        self._fell: dict[
+            tuple[str, bool, bool], tuple[int, float]
+        ] = {}  # the lowest number and time of those that fell
+        self._falls = 0
         self._newest: float | None = None
         self._updated = False  # an update came since the last `rollout` line
         self._done = -1  # the highest rollout that the trainer closed behind an update
@@ -79,6 +86,19 @@ class Attempts:
             last, place = None, Place.RESTART
         self._remember(record, key, last, train_side)
         return place
+
+    @property
+    def reversed(self) -> bool:
+        """Whether the log's newest line comes first."""
+        return self._falls >= FALLS and not self._rose
+
+    def _fall(self, record: Record, key: tuple[str, bool, bool], last: _Last) -> None:
+        """Note a number that fell, and its time with it: a line that was held back is followed by one that rises."""
+        number, time = self._fell.get(key, (last.number, math.inf if last.time is None else last.time))
+        falls = not is_update(record.kind) if record.time is None else record.time < time
+        if record.number < number and falls:
+            self._fell[key] = record.number, time if record.time is None else record.time
+            self._falls += 1
 
     def _is_replay(self, record: Record) -> bool:
         """After the job's end its last lines are printed again; a newer time stamp tells a new life."""
@@ -128,7 +148,11 @@ class Attempts:
         time, number = record.time, record.number
         if last is None:
             last = self._last[key] = _Last(number, time)
-        elif time is not None and last.time is not None and time > last.time:
+        elif number > last.number:
+            self._rose = True
+        elif number < last.number and not self._rose:
+            self._fall(record, key, last)
+        if time is not None and last.time is not None and time > last.time:
             last.steps.append(time - last.time)
         if number >= last.number or time is None or (last.time or 0) <= time:
             last.number = number

@@ -31,6 +31,9 @@ from miles_tui.core.signals import SIGNALS
 __all__ = ["Change", "Pauses", "RunState"]
 
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
+_REVERSED = (
+    "the log is in reverse order, its newest line first, and can't be judged so: turn it with `tac LOG > NEW.log`"
+)
 _SAYS = attrgetter("words", "state", "severity", "count", "evidence")  # of an alert: what is shown of it may change
 
 
@@ -198,6 +201,8 @@ class RunState:
             return
         if place is Place.RESTART:
             self._restart(record, layout)
+        elif self._attempts.reversed:
+            self._say_reversed()
         if self._fate.hear(record):
             self._fate.resume(self._merger.rollout_of(record, layout), record.time)
         self.records += 1
@@ -283,6 +288,11 @@ class RunState:
         self.judge.clear("crashed", at, record.time)
 
     # -- facts -----------------------------------------------------------------------------
+
+    def _say_reversed(self) -> None:
+        if _REVERSED not in self.cut_short:
+            self.cut_short.append(_REVERSED)
+            self.judge.raise_("known-message", self.pace.number, None, _REVERSED, message="reverse-order")
 
     def _take_fact(self, fact: Fact, change: Change) -> None:
         if fact.time is not None:

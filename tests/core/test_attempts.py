@@ -133,3 +133,31 @@ def test_a_second_cell_is_no_restart() -> None:
         at = next(i for i, r in enumerate(lines) if r.kind == "step" and r.number == n)
         lines[at:at] = [Record("rollout", n, {"rollout/raw_reward": 0.5}, 150.0 * n + 51, Source("Trainer", "5"))]
     assert restarts(lines) == []
+
+
+def reversed_(records: list[Record]) -> bool:
+    attempts = Attempts()
+    for record in records:
+        attempts.place(record, is_train_side(record.kind, record.metrics))
+    return attempts.reversed
+
+
+def test_a_log_whose_newest_line_comes_first() -> None:
+    for k in (1, 3):
+        forwards = [r for n in range(6) for r in turn(n, 150.0 * n, k=k)]
+        bare = [Record(r.kind, r.number, r.metrics) for r in forwards]
+        for lines in (forwards, bare):
+            assert reversed_(lines[::-1])
+            assert not reversed_(lines)
+    assert places(*forwards[::-1]) == ["ONWARD"] * len(forwards)
+
+
+def test_numbers_that_fall_for_other_reasons_are_no_reverse_order() -> None:
+    before = [r for n in range(6) for r in turn(n, 150.0 * n)]
+    again = [r for n in range(2, 6) for r in turn(n, 2000.0 + 150.0 * n, trainer="11", manager="12")]
+    assert not reversed_([*before, *again])
+    held = [r for n in (5, 2, 1, 0, 6) for r in turn(n, 150.0 * n)]
+    assert not reversed_(held), "lines that were held back at a log's beginning"
+    steps = [Record("step", n, {"train/grad_norm": 1.0}, 10.0 * i) for i, n in enumerate((40, 36, 32, 28, 29))]
+    assert not reversed_(steps), "k varies"
+    assert not reversed_([Record("rollout", 0, {"rollout/raw_reward": 0.5}) for _ in range(9)])

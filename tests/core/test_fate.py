@@ -235,3 +235,12 @@ def test_a_silence_that_no_pause_touches_is_a_stall_beside_a_pause_log() -> None
     run.feed([*healthy(10), Fact(FactKind.CLOCK, "", 1000.0 + 9 * SECONDS + 101 + 3000)])
     run.finish()
     assert raised(run) == [("stalled", 9, None)]
+
+
+def test_a_log_in_reverse_order_is_told_and_how_to_turn_it() -> None:
+    run = state(healthy(12)[::-1])
+    assert [c for c, *_ in raised(run)] == ["known-message"]
+    assert "tac" in run.alerts[0].evidence
+    assert "tac" in run.alerts[0].first_check
+    assert len(run.cut_short) == 1
+    assert state(healthy(12)).cut_short == []
