@@ -16,7 +16,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import Pauses, RunState
 from miles_tui.core.signals import SIGNALS, Signal
-from miles_tui.core.standing import evidence_of, held_by, standing
+from miles_tui.core.standing import evidence_of, held_by, not_measured, standing
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
 from miles_tui.ingest.logs import Log, age_seconds, why_empty
@@ -31,7 +31,7 @@ LIVE_SECONDS = 120.0
 Number = float | int | str | None  # NaN and infinities are the strings "nan", "inf", "-inf"
 RunWord = Literal["running", "finished", "stalled", "crashed", "unknown"]
 # for the text, the exit status and standard error
-ASIDE = ("records", "why_empty", "planned", "warnings", "cut_short", "held", "told")
+ASIDE = ("records", "why_empty", "planned", "warnings", "cut_short", "held", "by_design", "told")
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class SignalReport:
     max: Number
     swing: Number  # the largest change from one rollout to the next
     count: int  # rollouts with a value
-    state: str  # learning, ok, pending, firing, recovering, held back, missing or not judged (by no condition)
+    state: str  # learning, ok, pending, firing, recovering, held back, missing , not measured or not judged
 
 
 @dataclass(slots=True)
@@ -68,6 +68,7 @@ class Report:
     warnings: list[str] = field(default_factory=list)
     cut_short: list[str] = field(default_factory=list)  # what of the log could not be read, a line each
     held: dict[str, str] = field(default_factory=dict)  # signal -> the condition that holds another back
+    by_design: dict[str, str] = field(default_factory=dict)  # signal -> the setting by which it is not measured
     told: list[str] = field(default_factory=list)  # the alerts' evidence with the newest values, in their order
 
     @property
@@ -94,7 +95,10 @@ class Report:
         lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
             cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
-            lines.append(f"  {name:17}{cells}  {s.state}" + (f" by {self.held[name]}" if name in self.held else ""))
+            why = f" by {self.held[name]}" if name in self.held else ""
+            if name in self.by_design:
+                why = f" ({self.by_design[name]})"
+            lines.append(f"  {name:17}{cells}  {s.state}{why}")
         order = ("critical", "warning", "notice")
         told = zip(self.alerts, self.told, strict=True)
         for alert, evidence in sorted(told, key=lambda a: (a[0].state == "resolved", order.index(a[0].severity))):
@@ -139,6 +143,7 @@ def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
         why_empty=why,
         planned=run.total,
         held={s.name: by for s in SIGNALS if (by := held_by(run, s.name))},
+        by_design={s.name: f"{m.why.partition(':')[0]}, {m.flag}" for s in SIGNALS if (m := not_measured(run, s.name))},
         told=[evidence_of(run, a) for a in run.alerts],
     )
 

@@ -18,6 +18,7 @@ _NEGATIVE = re.compile(r"-[\d.]")
 _SCRIPT = re.compile(r"\S*\.py")
 _MOST_VALUE = 200
 _MOST_DIGITS = 12
+_OFF = frozenset({"", "0", "false", "no", "none", "off"})
 
 
 def table_row(line: str) -> tuple[str, str] | None:
@@ -59,8 +60,18 @@ def cli_arguments(line: str) -> dict[str, str]:
 
 def count(arguments: Mapping[str, str], name: str) -> int | None:
     """The number above 0 that an argument was printed with, None where there is none. `²` is a digit and no number."""
-    text = arguments.get(name, "")
+    text = value_of(arguments, name)
     return int(text) or None if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+
+
+def value_of(arguments: Mapping[str, str], name: str) -> str:
+    """The first word of an argument's value: a shell's redirections may stand behind it."""
+    return next(iter(arguments.get(name, "").split(maxsplit=1)), "")
+
+
+def is_on(arguments: Mapping[str, str], name: str) -> bool:
+    """Whether a switch was printed and not as off; a path counts as on."""
+    return name in arguments and value_of(arguments, name).lower() not in _OFF
 
 
 def _script(words: list[str]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from miles_tui.core.lines import clean
+from miles_tui.core.parse import logged_text
+from miles_tui.core.wrapped import Unwrap
 
 _LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
 _ENGINE = re.compile(
@@ -21,6 +23,14 @@ _STDOUT_ONLY = (
     "Only standard output seems to be captured; Miles logs its metrics to standard error: "
     "start it with `> train.log 2>&1`."
 )
+_STRANGE = (
+    "Its lines are wrapped in a form that is not known here (JSON, a table with commas): take them out, for instance "
+    "with `jq -r '.. | strings' LOG > NEW.log`."
+)
+# A metric line inside something else, and a line of JSON whose text no field is known for.
+_METRIC = re.compile(rb"\b(?:step|rollout|perf|eval) \d{1,9}: ?\{\\?['\"]")
+_NO_LOGGER = re.compile(rb"\s*(?:[\"{\d]|\[\D)")  # what a logger's line does not begin with, nor Ray's
+_OPENS = re.compile(rb"[\xef\xbb\xbf\s\0]*[\[{]\s*[{\"]")
 _OTHERS = (
     ("verl", re.compile(r"\bstep:\d+ - [\w./]+:|verl\.|\(TaskRunner pid=")),
     ("prime-rl", re.compile(r"\bStep \d+ \| Time: [\d.]+s \| ")),
@@ -48,7 +58,11 @@ def diagnose(sample: bytes) -> str | None:
         return f"The log is {encoding}, not UTF-8; convert it: `iconv -f {encoding} -t UTF-8 LOG > NEW.log`."
     if is_binary(sample):
         return "This is a binary file, not a log."
-    text = "\n".join(clean(line) for line in re.split(rb"[\r\n]+", sample))
+    unwrap = Unwrap()
+    plain = bytes(unwrap.feed(sample)) + unwrap.rest()
+    if _is_strange(sample, plain):
+        return _STRANGE
+    text = "\n".join(clean(line) for line in re.split(rb"[\r\n]+", plain))
     logged, engine = _LOGGER.search(text) is not None, _ENGINE.search(text) is not None
     if _TABLE.search(text) and not logged:
         return _STDOUT_ONLY
@@ -57,7 +71,7 @@ def diagnose(sample: bytes) -> str | None:
             if sign.search(text):
                 return f"It looks like a log of {name}, not of Miles."
         if _JSON_METRIC.search(text) or len(_JSON_LINE.findall(text)) > text.count("\n") // 2:
-            return "Its lines are wrapped in JSON in a form that is not known here: follow the plain log instead."
+            return _STRANGE
         if len(_TRAFFIC.findall(text)) >= _TRAFFIC_WITHOUT_METRIC:
             return _STDOUT_ONLY
     elif len(_TRAFFIC.findall(text)) >= _TRAFFIC_WITHOUT_METRIC:
@@ -65,6 +79,19 @@ def diagnose(sample: bytes) -> str | None:
     if logged or engine:
         return "Only the start of a run so far: engines and workers come up, the first rollout is not done."
     return None
+
+
+def _is_strange(sample: bytes, plain: bytes) -> bool:
+    """Whether the log's own lines stand in something that can't be taken off them: none of them was a metric."""
+    if (metric := _METRIC.search(plain)) is not None:
+        begin = plain.rfind(b"\n", 0, metric.start()) + 1
+        return _NO_LOGGER.match(plain, begin) is not None
+    if not _OPENS.match(sample):
+        return False
+    if plain is not sample and not plain.strip():
+        return True
+    lines = [clean(line) for line in re.split(rb"[\r\n]+", plain[:_WIDE_SAMPLE]) if line.lstrip().startswith(b"{")]
+    return bool(lines) and all(logged_text(line) == line for line in lines)
 
 
 def is_binary(sample: bytes) -> bool:

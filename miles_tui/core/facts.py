@@ -23,36 +23,38 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from miles_tui.core.args import cli_arguments, table_row
+from miles_tui.core.clocks import last_stamp
 from miles_tui.core.diagnose import diagnose
-from miles_tui.core.lines import clean, line_end, line_start
-from miles_tui.core.parse import logged_text
+from miles_tui.core.lines import line_end, line_start
+from miles_tui.core.parse import line_at as _line
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.prefix import RAY, alike, head_time, message_of, source_of
 from miles_tui.core.records import Fact, FactKind, Source
 
-__all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose", "last_stamp"]
+__all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose"]
 
 LAUNCH_BYTES = 8 << 20  # a start prints less, and its keys first; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
-_MOST_LINE = 1 << 16  # bytes of a line that are read at all
 _MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end;
 _MOST_BEGINS = 32  # of lines that start a run, which are read closer
-_MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text,
-_MOST_STAMPS = 256  # and lines with a date that are read for it: 2 ms
 _TRACEBACK_LINES = 400  # until its exception is given up
 _TABLE_LINES = 5000
 _LONG_NAME = 46  # characters: the shortest name behind which a table's row has no dots
 
 _TRACEBACK = b"Traceback (most recent"
 # As few as can be, each for several words: `rror` is Error and error, `illed` Killed and killed.
-_TROUBLE = (b"rror", b"xception", b"illed", b"NCCL", b"Fatal Python", b"*** SIG", b"core dumped")
-_WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python")
+_TROUBLE = (
+    b"rror", b"xception", b"illed", b"NCCL", b"Fatal ", b"*** SIG", b"core dumped", b"terminate called",
+    b"exit code 137",
+)  # fmt: skip
+_WORST = (b"OutOfMemoryError", b"ray.exceptions.", b"Fatal Python", b"Fatal async misuse")
 # The longer a literal, the faster it is found.
 _LAUNCH = (
     b"Running entrypoint for job", b"arguments ----", b"Started a local Ray instance", b"successfully loaded checkpoint"
 )  # fmt: skip
 _COMMANDS = (b"ray job submit", b"train.py", b"train_async.py")
 _JOB = b"Job '"
+_LAST_WORDS = (FactKind.TROUBLE, FactKind.JOB_FAILED, FactKind.JOB_DONE)
 # What says that a run may begin anew, whoever prints the next record.
 MARKS = (_LAUNCH[0], b"arguments ----------------", *_LAUNCH[2:])
 _TIMER = b"Timer "
@@ -80,7 +82,10 @@ _ANY_EXCEPTION = re.compile(
 )
 _FATAL = re.compile(
     r"killed due to memory pressure|NCCL operations have failed or timed out"
-    r"|Watchdog caught collective operation timeout|taking the entire process down|Fatal Python error:"
+    r"|Watchdog caught collective operation timeout|taking the entire process down"
+    r"|Fatal Python error:|Fatal async misuse, aborting:"
+    r"|terminate called (?:after throwing|without an active)|\bOOMKilled\b|terminated with exit code 137"
+    r"|Killed process \d+ \(\S{0,40}(?:python|ray|sglang|miles)"
     r"|SIG(?:SEGV|ABRT)\b.{0,200}?received|core dumped\)|\bKilled +\S*python"
     r"|slurmstepd: error: .{0,300}?(?:CANCELLED|oom|OOM)|srun: error: .{0,300}?(?:Killed|Exited|Out Of Memory|Aborted)"
 )
@@ -96,7 +101,6 @@ _LAUNCH_LINE = re.compile(
 # A command as a shell or a launcher prints it before it runs.
 _PROMPT = re.compile(r"\+ |EXEC: |\$ ")
 _COMMAND = re.compile(r"ray job submit|\btrain(?:_async)?\.py")
-_STAMP = re.compile(rb"20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 Found = tuple[int, Fact]  # where in the text, and what
 Rows = Iterator[tuple[int, str]]  # where a row's line begins, and the row
@@ -126,14 +130,16 @@ class Searcher:
 
     `open`: it wants to be told of the next `record`; without a search since the last one it has nothing to end.
     `launching` is True before the first record and after a launch line, until a record. `bracketed` is set by the
-    reader once a record has a logger's own stamp: from then on other stamps are no clock.
+    reader once a record has a logger's own stamp: from then on other stamps are no clock, nor are the `outer` ones
+    before it.
     """
 
-    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching", "open")
+    __slots__ = ("_launched", "_table", "_traceback", "bracketed", "launching", "open", "outer")
 
     def __init__(self) -> None:
         self.launching = self.open = True
         self.bracketed = False
+        self.outer = 0
         self._launched = 0  # bytes of launch text that were searched
         self._traceback: _Traceback | None = None
         self._table: _Table | None = None
@@ -164,10 +170,21 @@ class Searcher:
         if begin >= 0 and self._launched < LAUNCH_BYTES:
             self._launched += len(text) - begin
             self._launch_only(text, begin, found)
-        facts = [fact for _, fact in (*sorted(earlier, key=_place), *sorted(found, key=_place))]
-        if (clock := last_stamp(text, own=self.bracketed)) is not None:
-            facts.append(Fact(FactKind.CLOCK, time=clock))
+        found.sort(key=_place)
+        self._date(text, found)
+        facts = [fact for _, fact in (*sorted(earlier, key=_place), *found)]
+        if (clock := last_stamp(text, own=self.bracketed, outer=self.outer)) is not None:
+            facts.append(clock)
         return facts
+
+    def _date(self, text: bytes, found: list[Found]) -> None:
+        """Before the first trouble that has no time of its own: the newest one before it."""
+        for place, (at, fact) in enumerate(found):
+            if fact.kind in _LAST_WORDS:
+                if fact.time is None:
+                    clock = last_stamp(text, own=self.bracketed, outer=self.outer, end=at)
+                    found[place:place] = [(at, clock)] if clock is not None else []
+                return
 
     def record(self) -> list[Fact]:
         """A record follows: the launch is over, and what was open in the text before it."""
@@ -192,7 +209,7 @@ class Searcher:
             rows = _rows(text, at)
             head = next((row for _, row in rows if "Traceback (most recent" in row), "")
             before = head[: head.find("Traceback (")]
-            if '"' in before or len(before) > _MOST_TEXT:
+            if '"' in message_of(before)[0] or len(before) > _MOST_TEXT:
                 continue  # somebody's text that tells of one
             self._traceback = _Traceback(head, source_of(head), alike(before))
             self._end_traceback(rows, found, seen)
@@ -273,7 +290,7 @@ class Searcher:
 
     def time(self, line: str) -> float | None:
         """The time of a line by the log's own clock."""
-        return head_time(line, own=self.bracketed)
+        return head_time(line, own=self.bracketed, outer=self.outer)
 
     def _launch_only(self, text: bytes, begin: int, found: list[Found]) -> None:
         """Keys and tokens, and the lines that the manual explains, from `begin` on."""
@@ -364,12 +381,6 @@ def _hits(text: bytes, marker: bytes, begin: int = 0, most: int = _MOST_HITS) ->
     yield from reversed(newest)
 
 
-def _line(text: bytes, begin: int) -> str:
-    """The line that begins at `begin`, clean and out of its JSON object; of several rows then."""
-    line = clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
-    return logged_text(line) if '{"' in line else line
-
-
 def _rows(text: bytes, at: int) -> Rows:
     """The rows of all lines from the one that begins at `at` on."""
     while at < len(text):
@@ -381,20 +392,3 @@ def _rows(text: bytes, at: int) -> Rows:
             else:
                 yield at, line
         at = stop + 1
-
-
-def last_stamp(text: bytes, *, own: bool = False) -> float | None:
-    """The last time stamp at a line's head in `text`, in seconds. `own`: bracketed ones only (see `head_time`)."""
-    year = b"[20" if own else b"20"
-    at, lines = len(text), 0
-    for _ in range(_MOST_YEARS):
-        at = text.rfind(year, 0, at)
-        if at < 0 or lines == _MOST_STAMPS:
-            break
-        if _STAMP.match(text, at + len(year) - 2):
-            at = line_start(text, 0, at)
-            time = head_time(_line(text, at), own=own)
-            if time is not None:
-                return time
-            lines += 1
-    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,7 @@ class Judge:
     def __init__(self, profile: Profile | None = None, off: Iterable[str] = ()) -> None:
         self.profile = profile
         self.off = set(off) | set(profile.switched_off if profile else ())
+        self.by_design: frozenset[str] = frozenset()  # conditions that can't apply to this run
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
         self._own = OwnRanges(profile.ranges() if profile else {})
         self.ranges = self._own.known  # signal -> Range | Learning
@@ -132,7 +133,7 @@ class Judge:
 
     def _seat_all(self) -> None:
         """Note who is asked at each stage: all but what is switched off."""
-        on = [seat for seat in self._seats if seat.name not in self.off]
+        on = [seat for seat in self._seats if seat.name not in self.off and seat.name not in self.by_design]
         self._sampling = [seat for seat in on if Stage.SAMPLED in seat.rule.stages]
         self._training = [seat for seat in on if Stage.TRAINED in seat.rule.stages]
 
@@ -274,23 +275,30 @@ class Judge:
         else:
             self.off.add(condition)
         self._seat_all()
+        self._begin_anew({condition})
+        if not on:
+            self.clear(condition, self.at, self._time)
+
+    def apply(self, by_design: frozenset[str]) -> None:
+        """The run's arguments say which conditions can't apply; what is open of these is over."""
+        changed = by_design ^ self.by_design
+        if changed:
+            self.by_design = by_design
+            self._seat_all()
+            self._begin_anew(changed)
+
+    def _begin_anew(self, conditions: Collection[str]) -> None:
         for seat in self._seats:
-            if seat.name == condition:
+            if seat.name in conditions:
                 seat.rule.rebase()
                 seat.reading = self._off_or(seat)
                 self._drop(seat)
-                self._tell(condition)
-        if not on:
-            self.clear(condition, self.at, self._time)
+                self._tell(seat.name)
 
     def rebase(self) -> None:
         """The person said: what comes now is the new normal. Every rule learns anew, alerts of the old one are over."""
         self.rebased_at = self.at
-        for seat in self._seats:
-            seat.rule.rebase()
-            seat.reading = self._off_or(seat)
-            self._drop(seat)
-            self._tell(seat.name)
+        self._begin_anew(self._of)
         self._own.forget()
 
     def acknowledge(self, alert: Alert) -> None:
@@ -308,7 +316,7 @@ class Judge:
         seat.resolved_at = -(10**9)
 
     def _off_or(self, seat: Seat) -> Reading:
-        return OFF if seat.name in self.off else LEARNING
+        return OFF if seat.name in self.off or seat.name in self.by_design else LEARNING
 
     # -- ranges --------------------------------------------------------------------------------------
 

@@ -37,6 +37,11 @@ def is_train_side(kind: str, names: Collection[str]) -> bool:
     return kind == "rollout" or is_update(kind)
 
 
+def is_value_model(names: Collection[str]) -> bool:
+    """Whether an update of these names is a critic's: it has the loss of values, and no policy's."""
+    return any(n.endswith("train/value_loss") for n in names) and not any(n.endswith("train/pg_loss") for n in names)
+
+
 def prefix_of(name: str) -> str:
     """The part before `rollout/`, `train/` or `perf/` in a namespaced metric (`alpha/train/loss`), or ""."""
     for family in ("rollout/", "train/", "perf/"):
@@ -63,6 +68,7 @@ class Layout:
     signals: tuple[Meaning, ...] | None = None
     series: tuple[Series, ...] | None = None
     kept: tuple[str, ...] = ()
+    critic: bool = False  # the names are those of a value model alone
     _types: tuple[type, ...] = ()  # of the last line's values, and the names of those that were no floats
     _others: tuple[str, ...] = ()
 
@@ -94,6 +100,7 @@ class Layouts:
         layout = self._known.get(key)
         if layout is None:
             layout = Layout(key[1:], is_update(kind), is_train_side(kind, names))
+            layout.critic = layout.update and is_value_model(names)
             self._names += len(key)
             if self._names > MOST_NAMES:
                 self._known.clear()

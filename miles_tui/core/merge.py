@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from miles_tui.core.design import NONE
 from miles_tui.core.layout import Layout, Layouts
 from miles_tui.core.means import MOST_NAMES, Means
 from miles_tui.core.records import Record, Source
@@ -63,6 +64,7 @@ class Merger:
         self.planned: int | None = None
         self.learned = False
         self.groups: int | None = None  # prompts a rollout, where the arguments tell
+        self.design = NONE  # values that it fixes are none to the rules
         self.attempt = 1
         self.started = 0
         self.names: dict[str, str] = {}  # signal -> the log name that it came from last
@@ -110,13 +112,13 @@ class Merger:
         ready: Ready = []
         unsure = self._training is None or self._guessed >= 0
         forget = self._correct_guess(number, layout) if unsure else None
-        if record.kind == "rollout":
+        critic = record.critic or layout.critic or (layout.update and self._is_critic(record))
+        if record.kind == "rollout" and not critic:
             self._begin_training(number, ready)
-        critic = layout.update and self._is_critic(record)
         entry = self._open.get(number) or self._begin(number)
         rollout = entry.rollout
         if critic:
-            metrics = {name: value for name, value in metrics.items() if "critic" in name}
+            metrics = {named: value for name, value in metrics.items() if (named := _as_critics(name))}
             layout = self.layouts.of(record.kind, metrics)
         elif record.kind == "step":
             metrics = self._update_values(entry, record.number, layout, metrics)
@@ -191,7 +193,7 @@ class Merger:
         """An update's metrics as the means over its rollout's updates so far."""
         updates, rollout = entry.updates, entry.rollout
         if not updates and self._is_first(entry, update):
-            rollout.first = metrics
+            rollout.first = metrics if "clip fraction" not in self.design.meanings else {}
         self._update = max(self._update, update)
         means = updates.take(update, layout, metrics)
         rollout.updates = len(updates)
@@ -214,6 +216,8 @@ class Merger:
                 place_of[signal] = place
             names[signal] = name
             out[signal] = value = metrics[name]
+            if self.design is not NONE and not self.design.measures(signal, value):
+                continue
             values[signal] = math.copysign(math.inf, value) if abs(value) >= MOST_VALUE else value
         return out
 
@@ -267,6 +271,14 @@ class Merger:
         while len(self._open) > MOST_OPEN:
             oldest = min(self._open)
             self._finish(self._open.pop(oldest), ready)
+
+
+def _as_critics(name: str) -> str:
+    """A critic's metric by a name of its own (Miles's `train/critic-...`), or "" where it says nothing of it."""
+    if "critic" in name:
+        return name
+    family, _, rest = name.rpartition("train/")
+    return f"{family}train/critic-{rest}" if rest and rest != "step" and rest != name else ""
 
 
 def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:

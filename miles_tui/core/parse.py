@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.dicts import TORN, Metrics, Torn, careful_metrics, fast_metrics
 from miles_tui.core.fastjson import from_json
-from miles_tui.core.lines import clean
-from miles_tui.core.prefix import logger_of, message_of, source_of, time_of
+from miles_tui.core.lines import Buffer, clean, line_end
+from miles_tui.core.prefix import is_critic, logger_of, message_of, own_time, source_of, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import counts
 
@@ -70,8 +70,11 @@ def records_in(line: bytes | bytearray) -> Parsed:
 
 def _record(head: re.Match[str], metrics: Metrics, before: str, time: float | None) -> Record:
     """`time` is a transport's, for a line that has no stamp of its own in the text `before` its kind."""
-    own = time_of(before)
-    return Record(head[1], int(head[2]), metrics, time if own is None else own, source_of(before), logger_of(before))
+    own = own_time(before)
+    source = source_of(before)
+    record = Record(head[1], int(head[2]), metrics, time if own is None else own, source, logger_of(before))
+    record.critic = is_critic(before, source)
+    return record
 
 
 def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | Torn:
@@ -143,6 +146,7 @@ _TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "asctime", "date", "_time
 _INNER_KEYS = ("jsonPayload", "record", "fields", "data", "attributes")
 # One of these stands beside the text in an object that a transport or a logger made; prompts have none.
 _LOGGED_KEYS = frozenset((*_TIME_KEYS, "stream", "level", "levelname", "severity", "logger", "PRIORITY"))
+_MOST_LINE = 1 << 16  # bytes of a line that are read at all where it is no metric
 _OBJECT = re.compile(r'\{\s?"')
 
 
@@ -184,6 +188,12 @@ def logged_text(text: str) -> str:
         return text
     head = f"{wrapped[1]} " if wrapped[1] else text[:begin]
     return "\n".join(head + row for row in wrapped[0].split("\n"))
+
+
+def line_at(text: Buffer, begin: int) -> str:
+    """The line that begins at `begin`, clean and out of its JSON object; of several rows then."""
+    line = clean(text[begin : line_end(text, begin, min(len(text), begin + _MOST_LINE))])
+    return logged_text(line) if '{"' in line else line
 
 
 def _time_in(found: dict[str, object]) -> str:

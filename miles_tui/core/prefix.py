@@ -15,14 +15,19 @@ from miles_tui.core.records import NOBODY, Source
 Digits = str | bytes
 
 DATE_TIME = r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
-# The logger's own stamp stands in brackets; a transport's does not. The logger's is preferred: it
-# says when the line was printed, not when it was carried.
+# The logger's own stamp stands in brackets as a rule, and nearest to its text; a transport's (`ts`, kubectl, docker)
+# before it. The logger's is preferred: it says when the line was printed, not when it was carried.
 _BRACKET_STAMP = re.compile(r"\[" + DATE_TIME)
 _ANY_STAMP = re.compile(r"(?<![\w.])(?:[IWEF](?=\d{8} ))?" + DATE_TIME)
 
 # (Class pid=N, ip=A); the class may be missing, have a path, or be a repr with parentheses.
 RAY = re.compile(r"\(((?:[^()]|\([^()]*\)){0,200}?) ?\bpid=([^,()\s]+)(?:, ?ip=([^()\s]+))?\) ?")
 _RAY_DAEMON = re.compile(r"\((raylet|autoscaler|gcs_server|scheduler)\b[^()]*\) ?")
+
+# The labels of a stream, as logcli prints them.
+_LABELS = (
+    r"\{[A-Za-z_][\w.]{0,80}=\"(?:[^\"\\]|\\.){0,200}\"(?:, ?[A-Za-z_][\w.]{0,80}=\"(?:[^\"\\]|\\.){0,200}\"){0,40}\}"
+)
 
 _LOGGER = re.compile(r"([\w.-]+\.py):\d+")
 
@@ -39,7 +44,11 @@ _SHAPES = re.compile(
     r"|[\w./-]{1,80}[:-]\d+[:-]|[\w.-]{1,60} *\|(?= )|[\w.-]{1,60} >>(?= )"
     r"|\| ?[A-Z]{4,8} *\|(?: ?[\w.<>]{1,80}:[\w.<>]{1,80}:\d+ -(?= ))?"
     r"|(?=[a-z.-]*\d)[a-z][a-z0-9.-]{0,60}:(?= )"
-    r"|(?=[a-z.-]*\d)[a-z][a-z0-9.]{0,60}(?:-[a-z0-9.]{1,60}){1,8} [a-z][a-z0-9-]{0,60} " + _FIRM + r"|##\[\w+\]|> )"
+    r"|(?=[a-z.-]*\d)[a-z][a-z0-9.]{0,60}(?:-[a-z0-9.]{1,60}){1,8} [a-z][a-z0-9-]{0,60} "
+    + _FIRM
+    + r"|##\[\w+\]|> |"
+    + _LABELS
+    + r")"
 )
 _STAMP = re.compile(r"\[?" + DATE_TIME)
 # Behind words that are no known prefix a stamp is the logger's own if the logger goes on behind it.
@@ -47,6 +56,8 @@ _LOGGER_STAMP = re.compile(
     r"[^'\"`]{0,200}?\[" + DATE_TIME + r"[^\]\[]{0,60}\] (?:[\w./-]+\.py:\d+ -|[A-Z]{4,8}:|\w+ batch\b)"
 )
 _HEAD = 400  # characters of a line in which its own stamp begins
+# A logger's name in its stamp's brackets, or Miles's own name of a trainer wherever a logger puts it.
+_CRITIC = re.compile(r"\[" + DATE_TIME + r" +critic|(?<![\w./-])critic_cell\d+_rank\d+\b", re.IGNORECASE)
 _NUMBERS_AND_BLANKS = re.compile(r"(\d+[:-]?|\s+)")
 _MOST_PREFIX = 200
 
@@ -71,11 +82,24 @@ def time_of(head: str) -> float | None:
     return None if match is None else seconds(*match.groups())
 
 
-def head_time(line: str, *, own: bool = False) -> float | None:
+def own_time(head: str) -> float | None:
+    """The time stamp in a metric line's head, the nearest to its text: whatever stands before carried the line."""
+    found = _BRACKET_STAMP.findall(head) or _ANY_STAMP.findall(head)
+    return seconds(*found[-1]) if found else None
+
+
+def stamps_before(head: str) -> tuple[bool, int]:
+    """Whether a metric line's logger stamps it in brackets, and how many stamps of that kind stand before its own."""
+    bracketed = _BRACKET_STAMP.findall(head)
+    return bool(bracketed), max(len(bracketed or _ANY_STAMP.findall(head)) - 1, 0)
+
+
+def head_time(line: str, *, own: bool = False, outer: int = 0) -> float | None:
     """The time at the head of a line, before its message; with `own` a logger's or engine's bracketed stamp only.
 
     Without `own` a transport's stamp (kubectl, docker, CRI), or one without brackets (Ray's own lines have the
-    host's clock), is taken where there is no bracketed one. A date inside a message is nobody's clock.
+    host's clock), is taken where there is no bracketed one. A date inside a message is nobody's clock. `outer` stamps
+    of the kind that counts are a transport's, and stand before the logger's.
     """
     text, at = line[:_HEAD], 0
     carried: float | None = None
@@ -83,10 +107,13 @@ def head_time(line: str, *, own: bool = False) -> float | None:
         while text.startswith(" ", at):
             at += 1
         if stamp := _STAMP.match(text, at):
-            time = seconds(*stamp.groups())
-            if text[at] == "[":
+            time, bracketed = seconds(*stamp.groups()), text[at] == "["
+            if outer and (bracketed or not own):
+                outer -= 1
+            elif bracketed:
                 return time
-            carried = time if carried is None else carried
+            else:
+                carried = time if carried is None else carried
         match = RAY.match(text, at) or _RAY_DAEMON.match(text, at) or _SHAPES.match(text, at)
         if match is None:
             break
@@ -127,6 +154,11 @@ def logger_of(head: str) -> str:
     for match in _LOGGER.finditer(head):
         name = match[1]
     return name
+
+
+def is_critic(head: str, source: Source) -> bool:
+    """Whether PPO's critic printed the line with this head: its class or its logger is named so."""
+    return "critic" in source.role.lower() or ("ritic" in head and _CRITIC.search(head) is not None)
 
 
 def message_of(text: str) -> tuple[str, bool]:

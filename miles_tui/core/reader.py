@@ -26,16 +26,16 @@ from miles_tui.core.braces import is_candidate, next_numbered
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
-from miles_tui.core.parse import records_in
-from miles_tui.core.prefix import source_of
+from miles_tui.core.parse import line_at, records_in
+from miles_tui.core.prefix import source_of, stamps_before
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
 from miles_tui.core.usual import Usual
+from miles_tui.core.wrapped import Unwrap
 
 GAP = 1 << 20
 _MOST_PRODUCERS = 4096
 _FORM_LINES = 8  # at a log's beginning, of which one is a container runtime's if all are; the first may be cut
 _FORM_WITHIN = 200  # bytes
-_BRACKET_STAMP = re.compile(rb"\[\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d")
 
 
 class Reader:
@@ -49,6 +49,7 @@ class Reader:
         self._lines = Lines(max_line)
         # A pattern is a line's: its anchors are the line's ends.
         self._pause = re.compile(pause.pattern, pause.flags | re.MULTILINE) if pause else None
+        self._unwrap: Unwrap | None = Unwrap()  # None where the log is plain: nearly always
         self._torn: Torn | None = None
         self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
         self._whole_until = 0  # of the region at hand: up to where it is known that no part can be left out
@@ -63,7 +64,12 @@ class Reader:
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
         """The records (and facts found on the way) of the lines that `chunk` completes."""
         items: list[Item] = []
-        for data, start, end in self._lines.feed(_buffer(chunk)):
+        text = _buffer(chunk)
+        if self._unwrap is not None:
+            text = self._unwrap.feed(text)
+            if self._unwrap.plain:
+                self._unwrap = None
+        for data, start, end in self._lines.feed(text):
             self._region(data, start, end, items)
         return items
 
@@ -91,6 +97,9 @@ class Reader:
 
     def _rest(self) -> list[Item]:
         items: list[Item] = []
+        if self._unwrap is not None and (head := self._unwrap.rest()):
+            for data, start, end in self._lines.feed(head):
+                self._region(data, start, end, items)
         for data, start, end in self._lines.rest():
             self._region(data, start, end, items)
         self._torn = None
@@ -214,7 +223,7 @@ class Reader:
         if searcher.open:
             items += searcher.record()
         if not searcher.bracketed and record.time is not None:
-            searcher.bracketed = _BRACKET_STAMP.search(data, start, stop) is not None
+            searcher.bracketed, searcher.outer = stamps_before(line_at(data, start).partition("{'")[0])
         items.append(record)
         self._held = self._seen = 0
         return stop + 1

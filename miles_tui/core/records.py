@@ -37,7 +37,8 @@ class Record:
     the order of the line. `time` is the line's own time stamp: seconds of the log's wall clock
     (a naive local time counted as if it were UTC), or None. `logger` is the `file.py:line` of the logging prefix,
     without the line number (`model.py`), or "". `printed` is the JSON text that `metrics` were read from as they
-    are, or b"" where they were not; a key may be twice in it, and NaN and infinities in JavaScript's words.
+    are, or b"" where they were not; a key may be twice in it, and NaN and infinities in JavaScript's words. `critic`:
+    its process or its logger is named as one: PPO's critic prints the kinds and names that the actor prints.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Record:
     source: Source = NOBODY
     logger: str = ""
     printed: bytes = field(default=b"", repr=False, compare=False)
+    critic: bool = False
 
 
 class FactKind(StrEnum):

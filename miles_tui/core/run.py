@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Protocol
 
 from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.args import count
+from miles_tui.core.args import count, is_on
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.conditions.base import Severity, State
-from miles_tui.core.conditions.stalled import LEAST as LEAST_STALL
-from miles_tui.core.conditions.stalled import is_stalled, stall_after, stalled_evidence
+from miles_tui.core.design import FLAGS, NONE, design_of
+from miles_tui.core.fate import Fate, Pauses
 from miles_tui.core.judge import Judge
 from miles_tui.core.layout import Layout
 from miles_tui.core.merge import Merged, Merger, Ready
@@ -28,12 +27,14 @@ from miles_tui.core.records import Fact, FactKind, Item, Record
 from miles_tui.core.rollouts import Rollout, Stage
 from miles_tui.core.series import PAUSED, Series, put
 from miles_tui.core.signals import SIGNALS
-from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
-from miles_tui.core.trouble import is_fatal, says_more, was_the_end
+
+__all__ = ["Change", "Pauses", "RunState"]
 
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
+_REVERSED = (
+    "the log is in reverse order, its newest line first, and can't be judged so: turn it with `tac LOG > NEW.log`"
+)
 _SAYS = attrgetter("words", "state", "severity", "count", "evidence")  # of an alert: what is shown of it may change
-LEAST_GROWTH = 60.0  # seconds between the last record and the newest line that show that the file still grows
 
 
 @dataclass(slots=True)
@@ -47,14 +48,6 @@ class Change:
 
     def __bool__(self) -> bool:
         return bool(self.signals or self.metrics or self.alerts or self.header)
-
-
-class Pauses(Protocol):
-    """Who knows of pauses that the log itself does not tell of."""
-
-    def between(self, after: float, until: float) -> bool:
-        """Whether the job was paused in (`after`, `until`], seconds of the log's clock."""
-        ...
 
 
 class RunState:
@@ -85,18 +78,17 @@ class RunState:
         self.metrics: dict[str, Series] = {}
         self.metrics_left_out = 0
         self.args: dict[str, str] = {}
+        self.design = NONE  # what the arguments make of the signals
+        self._launched_at = 0  # records before the newest launch that printed arguments
         self.phase = Phase()
         self.pace = Pace()
         self.attempt = 1
         self.records = 0
-        self.ended = ""  # "", "finished" or "crashed"
         self.cut_short: list[str] = []  # what of the log could not be read, a line each
         self._merger = Merger()
         self._attempts = Attempts()
-        self._trouble: Fact | None = None
+        self._fate = Fate(judge, self.pace, self.phase, pauses)
         self._last: Record | None = None
-        self._paused = False
-        self._stalled = False
         self._heard: float | None = None  # arrival of the newest record, the caller's clock
         self._alerts_before: object = None
 
@@ -122,6 +114,11 @@ class RunState:
     def updates_per_rollout(self) -> int | None:
         """k, or None while it is unknown."""
         return self._merger.planned
+
+    @property
+    def ended(self) -> str:
+        """What became of the run: `finished`, `crashed`, or nothing yet."""
+        return self._fate.ended
 
     @property
     def total(self) -> int | None:
@@ -176,9 +173,7 @@ class RunState:
         """The log is at its end and nobody writes to it: what stands there is all there is."""
         change = Change(header=True)
         self._judge(self._merger.close_all())
-        if self._trouble is not None and not self.ended and was_the_end(self._trouble, self.pace.clock):
-            self._crash()
-        self._check_stalled(self.pace.clock)
+        self._fate.close()
         self._note_alerts(change)
         return change
 
@@ -187,15 +182,9 @@ class RunState:
         change = Change()
         if self._heard is None:
             self._heard = now if self.records else None
-        if self._heard is None or self.ended:
+        if self._heard is None:
             return change
-        silence = now - self._heard
-        wait = CRASH_SILENCE if self._trouble and is_fatal(self._trouble) else stall_after(self.pace.usual)
-        if self._trouble is not None and silence >= wait:
-            self._crash()
-            change.header = True
-        elif self.pace.last is not None:
-            self._check_stalled(self.pace.last + silence)
+        change.header = self._fate.tick(now - self._heard)
         self._note_alerts(change)
         change.header |= change.alerts
         return change
@@ -212,7 +201,10 @@ class RunState:
             return
         if place is Place.RESTART:
             self._restart(record, layout)
-        self._end_silence(record, layout)
+        elif self._attempts.reversed:
+            self._say_reversed()
+        if self._fate.hear(record):
+            self._fate.resume(self._merger.rollout_of(record, layout), record.time)
         self.records += 1
         merged = self._merger.take(record, layout)
         if merged.forget_from is not None:
@@ -220,16 +212,20 @@ class RunState:
                 series.forget_from(merged.forget_from)
         number = merged.rollout.number
         if record.kind != "eval":
-            if (self._paused or self.pauses is not None) and self._was_paused(record):
+            if (self._fate.paused or self.pauses is not None) and self._was_paused(record):
                 self._mark_paused(merged.rollout)
             self.pace.see(record, number, layout.train_side)
         self._store(merged, change)
         self.phase.see_record(record, layout.train_side)
         if merged.ready:
             self._judge(merged.ready)
-        if layout.train_side and record.kind == "perf" and number >= (self.total or MOST_NUMBER) - 1:
-            self.ended = "finished"
+        if record.kind == "perf" and number >= (self.total or MOST_NUMBER) - 1 and self._closes(record, layout):
+            self._fate.plan_done()
         change.header = True
+
+    def _closes(self, record: Record, layout: Layout) -> bool:
+        """Whether a `perf` line is its rollout's last: the trainer's, where something is trained."""
+        return (layout.train_side or is_on(self.args, "debug_rollout_only")) and not record.critic
 
     def _store(self, merged: Merged, change: Change) -> None:
         number, flags = merged.rollout.number, PAUSED if merged.rollout.paused else 0
@@ -257,7 +253,7 @@ class RunState:
 
     def _was_paused(self, record: Record) -> bool:
         """Whether a pause was told of between the record before, which `pace` knows, and this one."""
-        paused, self._paused = self._paused, False
+        paused, self._fate.paused = self._fate.paused, False
         last = self.pace.last
         if not paused and self.pauses is not None and last is not None and record.time is not None:
             paused = self.pauses.between(last, record.time)
@@ -276,20 +272,12 @@ class RunState:
             else:
                 judge.trained(rollout)
 
-    # -- attempts, crashes, silence --------------------------------------------------------
-
     def _restart(self, record: Record, layout: Layout) -> None:
         self._judge(self._merger.restart())
         at = self._merger.rollout_of(record, layout)
-        if self._trouble is not None and self.ended != "crashed":
-            self._crash()
-        else:
-            self._check_stalled(self.pace.clock)  # what the engines still said after the last record
-        self._end_stall(at, record.time)
+        self._fate.restart(at, record.time)
         before = self.pace.number
         self.attempt += 1
-        self.ended = ""
-        self._trouble = None
         for series in (*self.signals.values(), *self.metrics.values()):
             series.restart(at)
         self.pace.restart(at)
@@ -299,44 +287,12 @@ class RunState:
         self.judge.restarted(at, record.time, evidence)
         self.judge.clear("crashed", at, record.time)
 
-    def _end_silence(self, record: Record, layout: Layout) -> None:
-        """A record came: text that looked like an error was none, a stall is over."""
-        self._trouble = None
-        if self.ended == "crashed":
-            self.ended = ""
-            self.judge.clear("crashed", self._merger.rollout_of(record, layout), record.time)
-        last = self.pace.last
-        if record.time is not None and record.kind != "eval" and last is not None:
-            # A clock that was put forward an hour (daylight saving) is no silence.
-            silence = record.time - last
-            if silence > LEAST_STALL and abs(silence - 3600.0) >= 2 * (self.pace.usual or 0.0):
-                self._check_stalled(record.time)
-        if self._stalled:
-            self._end_stall(self._merger.rollout_of(record, layout), record.time)
-
-    def _check_stalled(self, clock: float | None) -> None:
-        last, usual = self.pace.last, self.pace.usual
-        if clock is None or last is None or self.ended:
-            return
-        if is_stalled(clock - last, usual):
-            grows = self.pace.clock is not None and self.pace.clock - last > LEAST_GROWTH
-            evidence = stalled_evidence(clock - last, usual, self.pace.said, self.phase.open_timer or "", grows)
-            self.judge.raise_("stalled", self.pace.number, clock, evidence)
-            self._stalled = True
-
-    def _end_stall(self, number: int, time: float | None) -> None:
-        if self._stalled:
-            self._stalled = False
-            self.judge.clear("stalled", number, time)
-
-    def _crash(self) -> None:
-        trouble, self.ended = self._trouble, "crashed"
-        where = "" if self.pace.number is None else f"after {self.pace.said}: "
-        said = trouble.text if trouble else "the job failed"
-        time = trouble.time if trouble else self.pace.clock
-        self.judge.raise_("crashed", self.pace.number, time, where + said)
-
     # -- facts -----------------------------------------------------------------------------
+
+    def _say_reversed(self) -> None:
+        if _REVERSED not in self.cut_short:
+            self.cut_short.append(_REVERSED)
+            self.judge.raise_("known-message", self.pace.number, None, _REVERSED, message="reverse-order")
 
     def _take_fact(self, fact: Fact, change: Change) -> None:
         if fact.time is not None:
@@ -344,19 +300,12 @@ class RunState:
         self._attempts.note(fact)
         match fact.kind:
             case FactKind.ARGS:
+                if self.records > self._launched_at:
+                    self._launched_at = self.records
+                    for flag in FLAGS:
+                        self.args.pop(flag, None)
                 self.args.update(fact.data)
                 self._plan()
-                change.header = True
-            case FactKind.TROUBLE:
-                better = self._trouble is None or says_more(fact, self._trouble)
-                if self.ended != "finished" and better:
-                    self._trouble = fact
-            case FactKind.JOB_FAILED:
-                if self.ended != "crashed":
-                    self._crash()
-                change.header = True
-            case FactKind.JOB_DONE:
-                self.ended = self.ended or "finished"
                 change.header = True
             case FactKind.SECRET:
                 self.judge.raise_("secret-in-log", self.pace.number, fact.time, fact.text)
@@ -364,25 +313,27 @@ class RunState:
                 self.judge.raise_(
                     "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
                 )
-            case FactKind.PAUSE:
-                self._paused = True
             case FactKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
             case _:
                 change.header |= self.phase.see_fact(fact)
+        change.header |= self._fate.note(fact)
 
     def _plan(self) -> None:
         """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""
         merger = self._merger
-        merger.groups = count(self.args, "rollout_batch_size")
+        self.design = merger.design = design_of(self.args)
+        self.judge.apply(self.design.off)
+        batch = count(self.args, "rollout_batch_size")
+        merger.groups = batch if self.design.groups_tell else None
         if merger.learned:
             return
         given = count(self.args, "num_steps_per_rollout")
-        samples, batch = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
+        samples, size = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
         if given:
             merger.planned = given
-        elif merger.groups and samples and batch:
-            merger.planned = merger.groups * samples // batch or None
+        elif batch and samples and size:
+            merger.planned = batch * samples // size or None
 
     def _note_alerts(self, change: Change) -> None:
         shown = (len(self.alerts), list(map(_SAYS, self.alerts[-64:])), list(self.judge.states.values()))

@@ -7,13 +7,14 @@ import math
 from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity, State
+from miles_tui.core.design import Meaning
 from miles_tui.core.numbers import number
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.words import percent
 
-MISSING, NOT_JUDGED, HELD = "missing", "not judged", "held back"
+MISSING, NOT_JUDGED, HELD, NOT_MEASURED = "missing", "not judged", "held back", "not measured"
 MOST_NOW = 2  # signals of an alert whose newest values are told
 SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
@@ -42,14 +43,16 @@ def kind_of(run: RunState) -> str:
 def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     """The most serious word that any condition has on a signal; with `firing` comes the worst severity.
 
-    firing · missing (the log has no value) · recovering · held back (see `held_by`) · pending · learning · ok · not
-    judged. `ok` says that a condition or a profile judges the signal, none of them still learns, and all of them find
-    nothing. A signal that a condition only reads beside another is not marked by it.
+    firing · not measured (see `not_measured`) · missing (the log has no value) · recovering · held back (see `held_by`)
+    · pending · learning · ok · not judged. `ok` says that a condition or a profile judges the signal, none of them
+    still learns, and all of them find nothing. A signal that a condition only reads beside another is not marked by it.
     """
     open_ = [a for a in run.alerts if a.open and name in a.about]
     firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
     if firing:
         return State.FIRING, next(severity for severity in SEVERITIES if severity in firing)
+    if not_measured(run, name):
+        return NOT_MEASURED, None
     if run.signals[name].last is None:
         return MISSING, None
     if open_:
@@ -65,6 +68,15 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
         return State.LEARNING, None
     judged = said or (isinstance(known, Range) and known.owner != OWN)
     return State.OK if judged else NOT_JUDGED, None
+
+
+def not_measured(run: RunState, name: str) -> Meaning | None:
+    """The setting by which the newest value of a signal says nothing of the run, or that there is none; else None."""
+    meaning = run.design.meanings.get(name)
+    last = run.signals[name].last
+    if meaning is None or (meaning.absent if last is None else not run.design.measures(name, last.value)):
+        return meaning
+    return None
 
 
 def held_by(run: RunState, name: str) -> str:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 
+from miles_tui.core.prefix import DATE_TIME, seconds
 from miles_tui.core.records import Fact
 
 SILENCE = 60.0  # seconds without a record after a fatal error until it is called a crash
 _FATAL = re.compile(
     r"OutOfMemoryError|CUDA error|CUBLAS|NCCL|ActorDied|ActorUnavailable|RayTaskError|RayActorError|WorkerCrashed"
-    r"|NodeDied|OwnerDied|memory pressure|Segmentation fault|SIGABRT|SIGSEGV|SIGKILL",
+    r"|NodeDied|OwnerDied|memory pressure"
+    r"|Fatal async misuse|terminate called|OOMKilled|exit code 137|Killed process"
+    r"|Segmentation fault|SIGABRT|SIGSEGV|SIGKILL",
     re.IGNORECASE,
 )
+# How long a collective was waited for until NCCL's watchdog gave up.
+_WAITED = re.compile(r"\bran for (\d{1,12}) milliseconds")
+_CANCELLED = re.compile(r"\bCANCELLED AT " + DATE_TIME)  # by Slurm, at the time limit
 # Wrappers: the exception inside says more.
 _WRAPPER = re.compile(r"RayTaskError|ray::")
 
@@ -26,6 +32,20 @@ def says_more(new: Fact, old: Fact) -> bool:
     if is_fatal(new) != is_fatal(old):
         return is_fatal(new)
     return _WRAPPER.search(new.text) is None or _WRAPPER.search(old.text) is not None
+
+
+def clock_of(fact: Fact, clock: float | None, last: float | None) -> float | None:
+    """The log's clock when this was said: its own stamp, what its words tell, or `clock`, the newest stamp before it.
+
+    `last` is the newest record's: a watchdog says how long was waited since, at least.
+    """
+    if fact.time is not None:
+        return fact.time
+    if match := _CANCELLED.search(fact.text):
+        return seconds(*match.groups())
+    if last is not None and (match := _WAITED.search(fact.text)):
+        return max(clock or last, last + int(match[1]) / 1000)
+    return clock
 
 
 def was_the_end(fact: Fact, clock: float | None) -> bool:

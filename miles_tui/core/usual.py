@@ -12,7 +12,7 @@ from functools import lru_cache
 from miles_tui.core.braces import FIRST_PAIR
 from miles_tui.core.dicts import Metrics, printed_metrics
 from miles_tui.core.lines import Buffer
-from miles_tui.core.prefix import source_of, time_of
+from miles_tui.core.prefix import is_critic, source_of, time_of
 from miles_tui.core.records import NOBODY, Record, Source
 
 KINDS = frozenset({"step", "rollout", "perf", "eval", "multi_turn", "passrate"})
@@ -42,6 +42,7 @@ class _Writer:
     source: Source
     logger: str
     known: bool  # the kind is one of the trainers' own
+    critic: bool
 
 
 class Usual:
@@ -73,7 +74,9 @@ class Usual:
         time = None
         if minute is not None and (time := _minute(minute)) is not None:
             time += float(second.replace(b",", b"."))
-        return Record(writer.kind, int(number), metrics, time, writer.source, writer.logger, self._printed)
+        return Record(
+            writer.kind, int(number), metrics, time, writer.source, writer.logger, self._printed, writer.critic
+        )
 
     def _read(self, body: Buffer) -> bool:
         # What the other way would clean out of keys is left to it; and a CR ends a line.
@@ -87,15 +90,17 @@ class Usual:
 
     def _writer(self, ray: bytes, words: bytes) -> _Writer:
         prefix = _COLOURS.sub(b"", ray)
+        source = source_of(prefix.decode("utf-8", "replace")) if prefix else NOBODY
         kind = words[words.rfind(b" ", 0, -1) + 1 : -1].decode()
         logger = _LOGGER.search(words)
         if len(self._writers) >= _MOST_WRITERS:
             self._writers.clear()
         writer = self._writers[ray, words] = _Writer(
             kind,
-            source_of(prefix.decode("utf-8", "replace")) if prefix else NOBODY,
+            source,
             logger[1].decode() if logger else "",
             kind in KINDS,
+            is_critic("[2000-01-01 00:00:00" + words.decode(), source),
         )
         return writer
 

@@ -124,7 +124,7 @@ def _packed(items: list[Item], known: dict[Source, int]) -> bytes:
         if place is None:
             place = known[item.source] = len(known)
             fresh.append((item.source.role, item.source.pid, item.source.ip))
-        out.append((item.kind, item.number, item.metrics, item.time, place, item.logger))
+        out.append((item.kind, item.number, item.metrics, item.time, place, item.logger, item.critic))
     return marshal.dumps((fresh, out))
 
 
@@ -146,7 +146,7 @@ def _received(pipe: int) -> Iterator[list[Item]]:
         yield [
             _unpickled(entry)
             if isinstance(entry, bytes)
-            else Record(entry[0], entry[1], entry[2], entry[3], sources[entry[4]], entry[5])
+            else Record(entry[0], entry[1], entry[2], entry[3], sources[entry[4]], entry[5], critic=entry[6])
             for entry in packed
         ]
 

@@ -17,7 +17,7 @@ from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, standing
+from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, not_measured, standing
 from miles_tui.core.trend import trend
 
 KEPT = 64  # newest rollouts that the trend and the change look at
@@ -48,6 +48,7 @@ LIGHTS: dict[str, Light] = {
     "learning": Light("l", "learning", "learn"),
     "missing": Light("-", "missing", "dim"),
     "ok": Light("·", "ok", "ok"),
+    "not measured": Light("n", "not measured, by design of the run's settings", "dim"),
     "not judged": Light(" ", "not judged", "dim"),
 }
 
@@ -182,7 +183,8 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
     means = means_of(points, run.window)
     last = series.last
     mean = means[-1][1] if means else None
-    known = run.judge.ranges.get(name) if signal else None
+    fixed = signal is not None and not_measured(run, name) is not None
+    known = run.judge.ranges.get(name) if signal and not fixed else None
     bounds = known if isinstance(known, Range) else None
     meaning = None if signal else meaning_of(name)
     return RowView(
@@ -202,8 +204,18 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
         light=light_of(run, name) if signal else NOT_JUDGED,
         held=held_by(run, name) if signal else "",
-        note=TELLS_NOTHING if not signal and tells_nothing(series, meaning) else "",
+        note=note_of(run, name) if signal else TELLS_NOTHING if tells_nothing(series, meaning) else "",
     )
+
+
+def note_of(run: RunState, name: str) -> str:
+    """What the run's settings make of a signal, or ""."""
+    meaning = run.design.meanings.get(name)
+    if meaning is None:
+        return ""
+    if not_measured(run, name):
+        return f"not measured: {meaning.why} ({meaning.flag})"
+    return f"{meaning.why} ({meaning.flag})" if meaning.judged else ""
 
 
 def unit_of(name: str) -> str:

@@ -76,3 +76,88 @@ def test_evaluations_may_repeat() -> None:
 def test_two_jobs_in_one_file_are_no_restarts_beyond_the_second_jobs_first_line() -> None:
     lines = [r for n in range(20) for r in (rec(n, t=100.0 * n, pid="1"), rec(100 + n, t=100.0 * n + 50, pid="2"))]
     assert places(*lines).count("RESTART") <= 1
+
+
+def turn(n: int, t: float, *, k: int = 1, trainer: str = "1", manager: str = "2") -> list[Record]:
+    """A rollout's records, in Miles's order."""
+    source = Source("Trainer", trainer) if trainer else Source()
+    ours = Source("RolloutManager", manager) if manager else Source()
+    updates = [Record("step", n * k + u, {"train/grad_norm": 1.0}, t + 60 + u, source) for u in range(k)]
+    return [
+        Record("perf", n, {"perf/rollout_time": 40.0}, t + 40, ours),
+        Record("rollout", n, {"rollout/raw_reward": 0.5}, t + 50, source),
+        *updates,
+        Record("perf", n, {"perf/train_time": 60.0}, t + 100, source),
+    ]
+
+
+def restarts(records: list[Record]) -> list[int]:
+    return [i for i, place in enumerate(places(*records)) if place == "RESTART"]
+
+
+def test_an_attempt_that_repeats_only_the_last_rollout() -> None:
+    for k in (1, 3):
+        before = [r for n in range(8) for r in turn(n, 150.0 * n, k=k)]
+        again = [r for n in range(7, 10) for r in turn(n, 400.0 + 150.0 * n, k=k, trainer="11", manager="12")]
+        assert restarts([*before, *again]) == [len(before)]
+        assert restarts([*before, *again[1:]]) == [len(before)], "where the rollout side prints nothing"
+        assert restarts([*before[:-1], *again]) == [len(before) - 1], "where it died before it closed the rollout"
+        assert restarts([*before[: -k - 1], *again]) == [len(before) - k - 1], "or before the updates"
+        unstamped = [Record(r.kind, r.number, r.metrics, None, r.source) for r in [*before, *again]]
+        assert restarts(unstamped) == [len(before)]
+
+
+def test_the_very_first_rollout_repeated_by_new_processes() -> None:
+    again = turn(0, 500.0, trainer="11", manager="12")
+    assert restarts([*turn(0, 0.0), *again]) == [4]
+    first = turn(0, 0.0)[:1]
+    assert restarts([*first, *again]) == [], "nothing had come of it: it goes on"
+
+
+def test_the_last_rollout_repeated_without_any_process_id() -> None:
+    before = [r for n in range(5) for r in turn(n, 150.0 * n, trainer="", manager="")]
+    again = [r for n in range(4, 6) for r in turn(n, 400.0 + 150.0 * n, trainer="", manager="")]
+    assert restarts([*before, *again]) == [len(before)]
+
+
+def test_a_replaced_cell_that_tries_again_is_no_restart() -> None:
+    before = [r for n in range(5) for r in turn(n, 150.0 * n)]
+    failed = [r for r in turn(5, 750.0) if r.kind != "step"]  # a try that failed prints no update
+    again = turn(5, 900.0, trainer="99")[1:]
+    assert restarts([*before, *failed, *again]) == []
+
+
+def test_a_second_cell_is_no_restart() -> None:
+    lines = [r for n in range(5) for r in turn(n, 150.0 * n)]
+    for n in range(5):
+        at = next(i for i, r in enumerate(lines) if r.kind == "step" and r.number == n)
+        lines[at:at] = [Record("rollout", n, {"rollout/raw_reward": 0.5}, 150.0 * n + 51, Source("Trainer", "5"))]
+    assert restarts(lines) == []
+
+
+def reversed_(records: list[Record]) -> bool:
+    attempts = Attempts()
+    for record in records:
+        attempts.place(record, is_train_side(record.kind, record.metrics))
+    return attempts.reversed
+
+
+def test_a_log_whose_newest_line_comes_first() -> None:
+    for k in (1, 3):
+        forwards = [r for n in range(6) for r in turn(n, 150.0 * n, k=k)]
+        bare = [Record(r.kind, r.number, r.metrics) for r in forwards]
+        for lines in (forwards, bare):
+            assert reversed_(lines[::-1])
+            assert not reversed_(lines)
+    assert places(*forwards[::-1]) == ["ONWARD"] * len(forwards)
+
+
+def test_numbers_that_fall_for_other_reasons_are_no_reverse_order() -> None:
+    before = [r for n in range(6) for r in turn(n, 150.0 * n)]
+    again = [r for n in range(2, 6) for r in turn(n, 2000.0 + 150.0 * n, trainer="11", manager="12")]
+    assert not reversed_([*before, *again])
+    held = [r for n in (5, 2, 1, 0, 6) for r in turn(n, 150.0 * n)]
+    assert not reversed_(held), "lines that were held back at a log's beginning"
+    steps = [Record("step", n, {"train/grad_norm": 1.0}, 10.0 * i) for i, n in enumerate((40, 36, 32, 28, 29))]
+    assert not reversed_(steps), "k varies"
+    assert not reversed_([Record("rollout", 0, {"rollout/raw_reward": 0.5}) for _ in range(9)])

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 from costs import growth
 
-from miles_tui.core.facts import Searcher, diagnose, last_stamp
-from miles_tui.core.records import Fact, FactKind
+from miles_tui.core.clocks import last_stamp
+from miles_tui.core.facts import Searcher, diagnose
+from miles_tui.core.records import Fact, FactKind, Source
 
 RAY = "\x1b[36m(RolloutManager pid=9)\x1b[0m "
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2
@@ -160,6 +161,20 @@ def test_explained_messages() -> None:
             "slurmstepd",
             "1",
         ),
+        (f"{RAY}Fatal async misuse, aborting: coroutine 'A.b' was never awaited\n", "Fatal async misuse", ""),
+        ("terminate called without an active exception\n", "terminate called", "1"),
+        ("terminate called after throwing an instance of 'std::bad_alloc'\n", "terminate called", "1"),
+        ("command terminated with exit code 137\n", "command terminated", "1"),
+        ("trainer-0  0/1  OOMKilled  0  3h\n", "trainer-0", "1"),
+        ("Out of memory: Killed process 4411 (python3) total-vm:1kB\n", "Out of memory", "1"),
+        *(
+            (f"{a}Traceback (most recent call last):\n{b}  File x\n{b}ValueError: no\n", "ValueError: no", "1")
+            for a, b in (
+                ('{app="miles"} ', '{app="miles"} '),
+                ('2026-09-02T18:00:00Z {app="miles", pod="a-0"}  ', '2026-09-02T18:00:01Z {app="miles", pod="a-0"}  '),
+                ('{app="a \\"b\\"",stream="stderr"} ', '{app="a \\"b\\"",stream="stderr"} '),
+            )
+        ),
     ],
 )
 def test_trouble(text: str, said: str, driver: str) -> None:
@@ -180,6 +195,8 @@ def test_trouble(text: str, said: str, driver: str) -> None:
         "RuntimeWarning: overflow",
         "Exceptional results: none",
         "NCCL INFO Channel 00/24",
+        "the words Fatal async misuse alone",
+        "Killed process 12 (chrome)",
     ],
 )
 def test_what_is_no_trouble(line: str) -> None:
@@ -215,7 +232,9 @@ def test_timers_and_the_bar() -> None:
 
 
 def test_the_last_stamp_is_the_last_in_the_text() -> None:
-    assert last_stamp(b"[2026-10-15 18:00:00] a\n[2026-10-15 16:00:00] b\nno stamp, 20 of 20\n") == 1792080000.0
+    text = b"[2026-10-15 18:00:00] a\n(Trainer pid=7) [2026-10-15 16:00:00] b\nno stamp, 20 of 20\n"
+    assert last_stamp(text) == Fact(FactKind.CLOCK, time=1792080000.0, source=Source("Trainer", "7"))
+    assert last_stamp(text, end=text.find(b"(Trainer")) == Fact(FactKind.CLOCK, time=1792087200.0)
     assert last_stamp(b"nothing 20\n") is None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from miles_tui.core.braces import next_numbered
 from miles_tui.core.dicts import BAD, TORN, careful_metrics, fast_metrics
 from miles_tui.core.parse import records_in
-from miles_tui.core.prefix import time_of
+from miles_tui.core.prefix import head_time, stamps_before, time_of
 from miles_tui.core.records import Record
 from miles_tui.core.usual import Usual
 
@@ -331,3 +331,32 @@ def test_both_ways_agree_on_equal_keys(pairs: list[tuple[str, str]]) -> None:
 
 def test_of_equal_keys_the_last_counts() -> None:
     assert careful_metrics("{'a/b': 1, 'a/b': None, 'c': 1, 'c': 2}", 0) == ({"c": 2}, 39)
+
+
+OWN = "[2026-09-02 18:00:41.182 actor_cell0_rank0] model.py:8 - "
+AT = time_of("2026-09-02 18:00:41.182")
+
+
+@pytest.mark.parametrize(("head", "outer"), [
+    (OWN, 0),
+    ("[2026-09-03 09:00:00] " + OWN, 1),  # ts '[%F %T]'
+    ("[2026-09-03 09:00:00] (Trainer pid=4) " + OWN, 1),
+    ("\x1b[36m(Trainer pid=4)\x1b[0m [2026-09-03 09:00:00] " + OWN, 1),
+    ("[2026-09-03 09:00:01] [2026-09-03 09:00:00] " + OWN, 2),  # ts behind ts
+    ("2026-09-03 09:00:00 " + OWN, 0),  # a transport's without brackets is no such stamp
+    ("2026-09-03T09:00:00.5Z stderr F " + OWN, 0),
+    ("2026-09-03 09:00:00 2026-09-02 18:00:41,182 - root - INFO - ", 1),  # ts '%F %T', and a logger without brackets
+    ("2026-09-03 09:00:00 2026-09-02 18:00:41.182 | INFO     | a:b:8 - ", 1),
+])  # fmt: skip
+def test_the_stamp_next_to_the_text_is_the_loggers_own(head: str, outer: int) -> None:
+    (record,) = records_in((head + "step 3: {'train/grad_norm': 1.0}").encode()).records
+    assert record.time == AT
+    bracketed, before = stamps_before(head)
+    assert (bracketed, before) == ("actor_cell0" in head, outer)
+    assert head_time(head + "x", own=bracketed, outer=outer) == AT
+
+
+def test_a_line_with_a_transports_stamp_alone_has_no_time_of_its_own() -> None:
+    line = "[2026-09-03 09:00:00] Traceback (most recent call last):"
+    assert head_time(line, own=True, outer=1) is None
+    assert head_time(line, own=True) == time_of(line)

@@ -12,7 +12,7 @@ CONDITION = Condition(
     likely_cause="The manual explains this line.",
     first_check="Nothing to do.",
     rule="Lines that the manual names: the Weights & Biases TypeError without a group, offline mode, the TensorBoard "
-    "folder.",
+    "folder. And a log whose newest line comes first.",
 )
 
 # message id -> (likely cause, first check)
@@ -28,5 +28,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "tensorboard": (
         "The TensorBoard writer is on: the data go to the folder in this line.",
         "Open it with: tensorboard --logdir FOLDER",
+    ),
+    "reverse-order": (
+        "What wrote this log down gives the newest line first (Grafana's download and gcloud do so as a rule).",
+        "Turn it: tac LOG > NEW.log; of a JSON array: jq reverse LOG > NEW.json",
     ),
 }
