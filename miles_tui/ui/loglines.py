@@ -94,10 +94,11 @@ def role_of(name: str) -> str:
 
 
 def values_text(record: Record) -> str:
-    """The main values of a record: the signals first, by their names, then what the manual explains, then others."""
+    """The main values of a record: the signals first, by their names, then what has a range in the manual, then others."""
 
     def rank(name: str) -> int:
-        return 0 if name in BY_LOG_NAME else 1 if meaning_of(name) is not None else 2
+        meaning = meaning_of(name)
+        return 0 if name in BY_LOG_NAME else 1 if meaning is not None and meaning.manual else 2
 
     names = sorted(record.metrics, key=rank)  # stable: the line's own order within each
     parts = []

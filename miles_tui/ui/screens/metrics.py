@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
 TYPING = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
-UNNAMED = " · the manual does not name this metric"
+UNNAMED = " · not one of Miles's own metrics that are known here"
 
 
 class MetricsScreen(SubScreen):
