@@ -32,7 +32,11 @@ class Meaning:
     @property
     def said(self) -> str:
         """The meaning, with the unit where it does not hold that word."""
-        return f"{self.meaning} ({self.unit})" if self.unit and self.unit not in self.meaning.split() else self.meaning
+        return (
+            f"{self.meaning} ({self.unit})"
+            if self.unit and not re.search(rf"\b{re.escape(self.unit)}\b", self.meaning)
+            else self.meaning
+        )
 
     def line(self) -> str:
         """All of it in one line."""
@@ -42,7 +46,7 @@ class Meaning:
 
 
 Row = tuple[str, str] | tuple[str, str, str] | tuple[str, str, str, str] | tuple[str, str, str, str, str]
-_FLAT, _NONE = "stays flat", "0"
+_FLAT, _NONE, _NEAR_NONE = "stays flat", "0", "0 or near it"
 _MEDIAN = "median of 48 rollouts"
 _STATS = "{mean,median,max,min}"
 
@@ -91,9 +95,9 @@ TABLE: tuple[Row, ...] = (
     (f"rollout/episode_response_length/{_STATS}", "{0} number of trained tokens of an episode, all of its samples together", "tokens"),
     (f"rollout/episode_total_response_length/{_STATS}", "{0} number of answer tokens of an episode, those that are not trained on too", "tokens"),
     ("rollout/num_training_samples", "samples that the rollout gave for training", "samples"),
-    ("rollout/repetition_frac", "share of answers that repeat themselves", "share", "near 0"),
+    ("rollout/repetition_frac", "share of answers that repeat themselves", "share", _NEAR_NONE),
     ("rollout/prefix_cache_hit_rate", "share of the prompts' tokens that the engine had in its prefix cache", "share"),
-    ("rollout/avg_cached_tokens_per_sample", "prompt tokens of a sample that the engine took from its prefix cache, mean", "tokens"),
+    ("rollout/avg_cached_tokens_per_sample", "tokens of a prompt that were in the engine's prefix cache, mean", "tokens"),
     ("rollout/spec_accept_rate", "share of the draft's tokens that the model accepted (speculative decoding)", "share"),
     ("rollout/spec_accept_length", "tokens that one check of a draft brings, mean (speculative decoding)", "tokens"),
     ("rollout/top_p_kept_vocab_per_token", "tokens of the vocabulary that top-p sampling leaves to choose from, mean", "tokens"),
@@ -103,7 +107,7 @@ TABLE: tuple[Row, ...] = (
     ("rollout/zero_std/all_one_percentage", "share of groups whose answers all got the reward 1: too easy; stays 0 where rewards are whole numbers", "share"),
     ("rollout/dynamic_filter/drop_zero_std_*", "groups that the dynamic filter dropped as all of their answers got the reward {0}", "groups"),
     ("rollout/dynamic_filter/drop_**", "groups that the dynamic filter dropped, for the reason {0}", "groups"),
-    ("rollout/weight_version/mixed_version_ratio", "share of samples made by more than one version of the weights", "share"),
+    ("rollout/weight_version/mixed_version_ratio", "share of samples made by more than one version of the weights", "share", "0 in a synchronous run"),
     (f"rollout/weight_version/{_STATS}", "{0} of the oldest weights that each sample was made with: how old an async run's samples are", "version", "rises with the updates"),
     ("rollout/tito_session_mismatch_rate{,/v1,/v2}", "share of sessions whose tokens differ from what the chat template makes of the same messages", "share"),
     ("rollout/tito_session_mismatch_rate{/v1/,/v2/,/}assistant_text", "share of sessions whose own answers would be tokenised otherwise; harmless alone", "share"),
@@ -135,19 +139,19 @@ TABLE: tuple[Row, ...] = (
     ("train/ess_ratio", "effective sample size as a share, from the new to old probability of each token: 1 is on policy, near 0 few tokens decide", "share", "near 1"),
     ("train/ois", "probability of a token after to before the update, mean ratio", "", "near 1"),
     ("train/tis", "probability of a token in the trainer to that in the engine, mean ratio before it is cut", "", "near 1"),
-    ("train/tis_abs", "distance of that ratio (trainer to engine) from 1, mean", "", "near 0"),
-    ("train/tis_clipfrac", "share of tokens whose ratio of trainer to engine was cut", "share", "near 0"),
+    ("train/tis_abs", "distance of that ratio (trainer to engine) from 1, mean", "", _NEAR_NONE),
+    ("train/tis_clipfrac", "share of tokens whose ratio of trainer to engine was cut", "share", _NEAR_NONE),
     ("train/is_weight", "probability of a token in the trainer of now to that in the engine, mean ratio before it is cut", "", "near 1"),
     ("train/is_clipfrac", "share of tokens whose ratio of the trainer of now to the engine was cut", "share"),
     ("train/opsm_clipfrac", "share of tokens left out: of bad answers that the weights have moved away from (off-policy sequence masking)", "share"),
-    ("train/mis_{,tis_,rs_}catastrophic_token_fraction", "share of tokens that the trainer finds all but impossible", "share", "near 0"),
-    ("train/mis_{,tis_,rs_}catastrophic_seq_fraction", "share of answers left out for a token that the trainer finds all but impossible", "share", "near 0"),
+    ("train/mis_{,tis_,rs_}catastrophic_token_fraction", "share of tokens that the trainer finds all but impossible", "share", _NEAR_NONE),
+    ("train/mis_{,tis_,rs_}catastrophic_seq_fraction", "share of answers left out for a token that the trainer finds all but impossible", "share", _NEAR_NONE),
     ("train/mis_{kl,k3_kl}", "KL between engine and trainer at the sampled tokens ({0} estimate)", "nats"),
     ("train/mis_{training,rollout}_ppl", "perplexity of the answers {0}"),
     ("train/mis_{training,rollout}_log_ppl", "logarithm of the perplexity of the answers {0}", "nats"),
-    ("train/mis_log_ppl_{diff,abs_diff}", "logarithm of the trainer's perplexity less that of the engine's, {0}", "nats", "near 0"),
+    ("train/mis_log_ppl_{diff,abs_diff}", "logarithm of the trainer's perplexity less that of the engine's, {0}", "nats", _NEAR_NONE),
     ("train/mis_ppl_ratio", "perplexity of the answers in the trainer to that in the engine", "", "near 1"),
-    ("train/mis_chi2_{token,seq}", "chi-squared distance between trainer and engine: by {0}", "", "near 0"),
+    ("train/mis_chi2_{token,seq}", "chi-squared distance between trainer and engine: by {0}", "", _NEAR_NONE),
     ("train/mis_*fraction{,_low,_high}", "share of weights (trainer to engine) that were cut or left out, by {0}fraction{1}", "share"),
     ("train/mis_batch_norm_factor", "mean of the weights (trainer to engine) by which they were divided", "", "near 1"),
     ("train/mis_{tis_weight,is_ratio,mean_is_weight,ratio_mean}_*", "weight of a token, trainer to engine, that corrects the mismatch: {0} {1}", "", "near 1"),

@@ -13,7 +13,7 @@ from miles_tui.core.text import cells, middle, pad
 from miles_tui.ui.match import Match
 from miles_tui.ui.rows import ARROWS, Sparkline, figure
 from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import RowView
+from miles_tui.ui.views import RowView, unit_of
 
 FIRST = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
 TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: usually one number many times
@@ -106,12 +106,12 @@ def metric_line(entry: Entry, view: RowView, w: Widths, spark: Sparkline, *, mar
     """A metric: whether it is marked and pinned, name, unit where there is room, last value, mean, trend, sparkline."""
     name = middle(entry.label, w.name)
     room = w.name - cells(name)
-    unit = f", {view.unit}" if view.unit and 2 + cells(view.unit) <= room else ""
+    unit = f", {unit_of(entry.name)}" if unit_of(entry.name) else ""
     out: Spans = [
         ("text", " " * w.margin),
         ("accent", ("v" if marked else " ") + ("*" if pinned else " ")),
         ("text", " " + name),
-        ("dim", pad(unit, room) + " "),
+        ("dim", pad(unit if cells(unit) <= room else "", room) + " "),
         ("bright", figure(view.last, w.number, view.digits)),
         ("text", " " + figure(view.mean, w.number, view.digits) + " "),
         ("accent", ARROWS[view.trend]),

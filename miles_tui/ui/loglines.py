@@ -94,7 +94,7 @@ def role_of(name: str) -> str:
 
 
 def values_text(record: Record) -> str:
-    """The main values of a record: the signals first, by their names, then what has a range in the manual, then others."""
+    """The main values of a record: the signals first, by their names, those with the manual's range, then others."""
 
     def rank(name: str) -> int:
         meaning = meaning_of(name)
