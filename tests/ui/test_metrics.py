@@ -213,7 +213,7 @@ async def test_the_list_is_filtered_as_one_types(dashboard: Dashboard) -> None:
         field = screen.app.screen.query_one(Field)
         assert field.has_focus
         assert "metrics  / kl▏" in await screen.press("k", "l")
-        assert [line.split()[0] for line in shown(screen)] == ["train", "ppo_kl", "train_rollout_kl"]
+        assert [line.split()[0].rstrip(",") for line in shown(screen)] == ["train", "ppo_kl", "train_rollout_kl"]
         assert "2 of" in screen.text
         await screen.press("ctrl+u", *"*kl")
         assert len(shown(screen)) == 3
