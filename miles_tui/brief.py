@@ -45,8 +45,8 @@ def paste(run: RunState, name: str, today: float | None = None) -> str:
     `today`: a time of the day that needs no date, in seconds of the log's own clock (see `core.text.clock`).
     """
     lines = [f"**{name}**: {run.verdict()}, rollout {at(run)}{_pace(run, today)}", "", "```"]
-    lines.append(f"{'signal':17}{'last':>10}{f'mean {run.window}':>10}{'min':>10}{'max':>10}")
-    lines += [_row(signal.name, run.signals[signal.name], run.window) for signal in SIGNALS]
+    lines.append(f"{'signal':23}{'last':>10}{f'mean {run.window}':>10}{'min':>10}{'max':>10}")
+    lines += [_row(signal.label, run.signals[signal.name], run.window) for signal in SIGNALS]
     lines += [_row(score, run.metrics[score], run.window) for score in scores_of(run.metrics)[:MOST_SCORES]]
     lines.append("```")
     shown = sorted(run.alerts, key=_place)[:MOST_ALERTS]
@@ -73,7 +73,7 @@ def _row(name: str, series: Series, window: int) -> str:
         mean,
         *((extent.low, extent.high) if math.isfinite(extent.low) else (None, None)),
     ]
-    return f"{name[:26]:17}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
+    return f"{name[:26]:23}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
 
 
 def _place(alert: Alert) -> tuple[bool, bool, int]:

@@ -332,12 +332,14 @@ def config(argv: Sequence[str]) -> int:
 
 
 def explain(argv: Sequence[str]) -> int:
-    p = parser("explain", "A condition or a metric in plain words; without a name, the list of both.")
-    p.add_argument("name", nargs="?", metavar="CONDITION|METRIC")
+    p = parser(
+        "explain", "A condition, a metric or a family ('perf/*') in plain words; without a name, the list of all."
+    )
+    p.add_argument("names", nargs="*", metavar="CONDITION|METRIC")
     a = p.parse_args(argv)
     from miles_tui.explain import explained, overview
 
-    print(overview() if a.name is None else explained(a.name))
+    print(explained(a.names) if a.names else overview())
     return 0
 
 

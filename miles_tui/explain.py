@@ -3,50 +3,105 @@
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from miles_tui.core.conditions import ALL, CONDITIONS
 from miles_tui.core.conditions.base import Condition
-from miles_tui.core.glossary import MEANINGS, Meaning, meaning_of
+from miles_tui.core.glossary import Meaning, all_meanings, meaning_of, members
 from miles_tui.core.judge import SILENCED_BY
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.signals import BY_LOG_NAME, BY_NAME
 from miles_tui.core.words import listed
 from miles_tui.errors import UsageError, meant
 
 WIDTH = 88
+NAME = 42  # cells of the list's names
 MOST = 4  # names that a message suggests
 FIGURES = Path(__file__).resolve().parent / "_bench" / "alerts.json"  # written by tests/alert_figures.py
 
 
 def overview() -> str:
-    """All conditions and all metrics that the manual names, a line each."""
-    lines = ["Conditions:"] + [f"  {c.id:22} {c.severity:9} {c.title}" for c in ALL]
-    lines += ["", "Metrics:"] + [f"  {m.log_name:38} {m.meaning}" for m in MEANINGS.values()]
-    return "\n".join([*lines, "", "miles-tui explain NAME tells more of one."])
+    """All conditions and all metrics that are known, families of metrics as one, a line each."""
+    lines = [
+        "Conditions:",
+        *_listed(_conditions()),
+        "",
+        "Metrics (* is any text, {a,b} is a or b):",
+        *_listed(_metrics()),
+    ]
+    return "\n".join([*lines, "", "miles-tui explain NAME tells more of one, miles-tui explain 'perf/*' lists a part."])
 
 
-def explained(name: str) -> str:
-    """One condition, signal or metric. Raises UsageError with the nearest name when it is none."""
+def explained(names: Sequence[str]) -> str:
+    """Conditions, signals and metrics by name; parts of the list by pattern or group (`train/*`, `train`).
+
+    A name of several words needs no quotes. Raises UsageError, with the nearest names, for one that is none of these.
+    """
+    whole = " ".join(names)
+    found = _one(whole)
+    if found is not None:
+        return found
+    return "\n\n".join(_one(name) or _unknown(name) for name in (names if len(names) > 1 else [whole]))
+
+
+def _one(name: str) -> str | None:
+    """What a name or pattern stands for; None for one that is not known."""
     if name in CONDITIONS:
         return _condition(CONDITIONS[name])
-    signal = BY_NAME.get(name)
-    meaning = meaning_of(signal.log_names[0] if signal else name)
-    if meaning is not None:
-        return _metric(meaning, signal.log_names[0] if signal else name)
-    near = _near(name)
+    log_name = BY_NAME[name].log_names[0] if name in BY_NAME else name
+    meaning = next((m for m in all_meanings() if m.log_name == name), None) or meaning_of(log_name)
+    part = _part(name) if meaning is None or "*" in name else []
+    if meaning is not None and len(part) < 2:
+        return _metric(meaning, log_name)
+    return "\n".join(_listed(part)) or None
+
+
+def _unknown(name: str) -> str:
+    near, more = _near(name)
     hint = f"did you mean {listed(near, 'or')}?" if near else "miles-tui explain alone lists them"
-    raise UsageError(f"{name} is neither a condition nor a metric that the manual names: {hint}")
+    if more:
+        hint += f" There are more: miles-tui explain {shlex.quote(f'*{name}*')}"
+    raise UsageError(f"{harmless_name(name or '(nothing)')} is neither a condition nor a metric that is known: {hint}")
 
 
-def _near(name: str) -> list[str]:
-    """The names that may be meant: those that hold the word, else the one most like it, else those that speak of it."""
-    word = name.lower()
-    names = {known.lower(): known for known in (*BY_NAME, *CONDITIONS, *MEANINGS)}
-    holding = [known for low, known in names.items() if word in low]
+def _near(name: str) -> tuple[list[str], bool]:
+    """The names that may be meant: those that hold the word, else the one most like it, else those that speak of it.
+
+    True: there are more that hold it.
+    """
+    word, known = name.lower(), [member for m in all_meanings() for member in members(m.log_name)]
+    names = {each.lower(): each for each in (*BY_NAME, *CONDITIONS, *known)}
+    holding = [each for low, each in names.items() if word and word in low]
     like = [names[near] for near in [meant(word, names)] if near]
-    said = {c.id: c.title for c in ALL} | {m.log_name: m.meaning for m in MEANINGS.values()}
-    return (holding or like or [known for known, text in said.items() if word in text.lower()])[:MOST]
+    said = {c.id: c.title for c in ALL} | {m.log_name: m.meaning for m in all_meanings()}
+    speaking = [each for each, text in said.items() if word and word in text.lower()]
+    return (holding or like or speaking)[:MOST], len(holding) > MOST
+
+
+def _conditions() -> list[tuple[str, str]]:
+    return [(c.id, f"{c.severity:9} {c.title}") for c in ALL]
+
+
+def _metrics() -> list[tuple[str, str]]:
+    return [(m.log_name, m.said) for m in all_meanings()]
+
+
+def _part(pattern: str) -> list[tuple[str, str]]:
+    """The entries of the list that fit a pattern, or are in a group of names (`train`, `rollout/zero_std/`)."""
+    low = pattern.lower()
+    glob = low if "*" in low else low.rstrip("/") + "/*"
+    return [e for e in (*_conditions(), *_metrics()) if any(fnmatchcase(name.lower(), glob) for name in members(e[0]))]
+
+
+def _listed(entries: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each entry; a long name has one of its own."""
+    return [
+        f"  {name:{NAME}} {text}" if len(name) <= NAME else f"  {name}\n  {'':{NAME}} {text}" for name, text in entries
+    ]
 
 
 def _condition(c: Condition) -> str:
@@ -92,7 +147,7 @@ def _trusted(condition: str) -> str:
 
 
 def _metric(m: Meaning, name: str) -> str:
-    lines = [name, f"  meaning  {m.meaning}"]
+    lines = [harmless_name(name), f"  meaning  {m.meaning}"]
     for label, text in (("unit", m.unit), ("healthy", m.healthy), ("manual", m.manual)):
         if text:
             lines.append(f"  {label:8} {text}")

@@ -15,7 +15,7 @@ from miles_tui.core.alerts import AlertReport, AlertState, alert_report
 from miles_tui.core.judge import Judge
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import Pauses, RunState
-from miles_tui.core.signals import SIGNALS, Signal
+from miles_tui.core.signals import BY_NAME, SIGNALS, Signal
 from miles_tui.core.standing import evidence_of, held_by, not_measured, standing
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
@@ -92,13 +92,13 @@ class Report:
             return f"{harmless_name(self.log)}: no Miles metric"
         ended = f", {self.state}" if self.state not in (self.verdict, "unknown") else ""
         lines = [f"{harmless_name(self.log)}: {self.verdict} ({at}{attempt}{ended})"]
-        lines += ["", f"  {'':17}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
+        lines += ["", f"  {'':23}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
             cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
             why = f" by {self.held[name]}" if name in self.held else ""
             if name in self.by_design:
                 why = f" ({self.by_design[name]})"
-            lines.append(f"  {name:17}{cells}  {s.state}{why}")
+            lines.append(f"  {BY_NAME[name].label:23}{cells}  {s.state}{why}")
         order = ("critical", "warning", "notice")
         told = zip(self.alerts, self.told, strict=True)
         for alert, evidence in sorted(told, key=lambda a: (a[0].state == "resolved", order.index(a[0].severity))):

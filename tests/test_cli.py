@@ -228,11 +228,41 @@ def test_explain() -> None:
     assert "gradient norm" in run("explain", "train/grad_norm").stdout
     assert all(name in run("explain").stdout for name in ("gap-jump", "known-message", "eval/lag_steps"))
     assert "did you mean gap-jump" in one_clear_line(run("explain", "gap-jmp"))
-    assert "did you mean KL to the engine, train/train_rollout_kl or" in one_clear_line(run("explain", "KL"))
-    assert "did you mean no-signal or" in one_clear_line(run("explain", "nothing"))
+    assert "did you mean KL to the engine, train/train_rollout_kl, train/ppo_kl or" in one_clear_line(run("explain", "KL"))
+    assert "did you mean no-signal, train/entropy_loss or" in one_clear_line(run("explain", "nothing"))
     assert "alone lists them" in one_clear_line(run("explain", "xyzzy"))
     assert "judged   by gap-jump;" in run("explain", "gap").stdout
     assert "by no condition of its own" in run("explain", "KL to the engine").stdout
+
+
+def test_explain_knows_families_and_lists_a_part() -> None:
+    family = run("explain", "rollout/zero_std/count_*").stdout
+    assert "all got the reward *" in family
+    assert "unit     groups" in family
+    assert "unit     bytes" in run("explain", "perf/update_weights_wire_bytes").stdout
+    part = run("explain", "perf/update*").stdout.splitlines()
+    assert len(part) > 5
+    assert all("update" in line for line in part if line.strip().startswith("perf/"))
+    assert run("explain", "multi_turn").stdout == run("explain", "multi_turn/*").stdout
+    assert "did you mean train/pg_loss" in one_clear_line(run("explain", "train/pgloss"))
+    assert "did you mean rollout/response_len/median" in one_clear_line(run("explain", "rollout/respnse_len/median"))
+    assert "There are more: miles-tui explain '*loss*'" in one_clear_line(run("explain", "loss"))
+    assert "(nothing)" in one_clear_line(run("explain", ""))
+
+
+def test_explain_takes_a_name_of_several_words_and_several_names() -> None:
+    assert run("explain", "KL", "to", "the", "engine").stdout == run("explain", "KL to the engine").stdout
+    both = run("explain", "train/ois", "train/tis").stdout
+    assert both.startswith("train/ois\n")
+    assert "\n\ntrain/tis\n" in both
+
+
+def test_values_are_shown_with_their_units() -> None:
+    for command in ("check", "report"):
+        shown = run(command, str(LOGS / "plain-seed1.log")).stdout
+        assert all(
+            label in shown for label in ("answer length, tokens ", "KL to the engine, nats ", "rollout time, s ")
+        )
 
 
 def test_explain_tells_what_holds_a_condition_back() -> None:

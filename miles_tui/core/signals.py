@@ -12,7 +12,7 @@ class Signal:
 
     `log_names` are accepted names, the manual's own first; the others mean the same thing in
     older or sibling trainers. `healthy` is the manual's last column in a few words. `digits` is
-    the number of significant digits that mean something.
+    the number of significant digits that mean something. `unit` is empty for a share: the name says it.
     """
 
     name: str
@@ -22,6 +22,11 @@ class Signal:
     healthy: str
     digits: int = 3
     from_updates: bool = False  # logged once an optimizer update (`step N`), not once a rollout
+
+    @property
+    def label(self) -> str:
+        """The name with its unit, as the rows have it."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
 SIGNALS: tuple[Signal, ...] = (
@@ -39,12 +44,12 @@ SIGNALS: tuple[Signal, ...] = (
         "the share of answers that hit the length limit", "falls with the length",
     ),
     Signal(
-        "gap", ("train/train_rollout_logprob_abs_diff",), "",
+        "gap", ("train/train_rollout_logprob_abs_diff",), "nats",
         "the mean absolute gap between trainer and engine log probabilities, per token", "stays flat",
         from_updates=True,
     ),
     Signal(
-        "KL to the engine", ("train/train_rollout_kl",), "",
+        "KL to the engine", ("train/train_rollout_kl",), "nats",
         "the KL between the engine and trainer distributions at the sampled tokens", "stays flat",
         from_updates=True,
     ),

@@ -9,11 +9,11 @@ from typing import overload
 
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.series import Series
-from miles_tui.core.text import middle, pad
+from miles_tui.core.text import cells, middle, pad
 from miles_tui.ui.match import Match
 from miles_tui.ui.rows import ARROWS, Sparkline, figure
 from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import RowView
+from miles_tui.ui.views import RowView, unit_of
 
 FIRST = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
 TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: usually one number many times
@@ -103,11 +103,15 @@ def group_line(entry: Entry, w: Widths) -> Spans:
 
 
 def metric_line(entry: Entry, view: RowView, w: Widths, spark: Sparkline, *, marked: bool, pinned: bool) -> Spans:
-    """A metric: whether it is marked and pinned, its name, last value, mean, trend, sparkline."""
+    """A metric: whether it is marked and pinned, name, unit where there is room, last value, mean, trend, sparkline."""
+    name = middle(entry.label, w.name)
+    room = w.name - cells(name)
+    unit = f", {unit_of(entry.name)}" if unit_of(entry.name) else ""
     out: Spans = [
         ("text", " " * w.margin),
         ("accent", ("v" if marked else " ") + ("*" if pinned else " ")),
-        ("text", " " + pad(middle(entry.label, w.name), w.name) + " "),
+        ("text", " " + name),
+        ("dim", pad(unit if cells(unit) <= room else "", room) + " "),
         ("bright", figure(view.last, w.number, view.digits)),
         ("text", " " + figure(view.mean, w.number, view.digits) + " "),
         ("accent", ARROWS[view.trend]),

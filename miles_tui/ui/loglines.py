@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 
 from miles_tui.core.braces import next_numbered
-from miles_tui.core.glossary import meaning_of
 from miles_tui.core.lines import clean
 from miles_tui.core.numbers import number
 from miles_tui.core.parse import records_in
@@ -94,12 +93,8 @@ def role_of(name: str) -> str:
 
 
 def values_text(record: Record) -> str:
-    """The main values of a record: the signals first, by their names, then what the manual explains, then others."""
-
-    def rank(name: str) -> int:
-        return 0 if name in BY_LOG_NAME else 1 if meaning_of(name) is not None else 2
-
-    names = sorted(record.metrics, key=rank)  # stable: the line's own order within each
+    """The main values of a record: the signals first, by their names, then others in the line's own order."""
+    names = sorted(record.metrics, key=lambda name: name not in BY_LOG_NAME)
     parts = []
     for name in names[:VALUES]:
         signal = BY_LOG_NAME.get(name)

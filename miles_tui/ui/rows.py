@@ -127,9 +127,8 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
     name = harmless_name(view.name)
     parts = [Part(0, [("bright", name)])]
     if meaning is not None:
-        unit = f" ({meaning.unit})" if meaning.unit else ""
-        said = meaning.meaning + unit
-        parts += [Part(1, [("dim", said)], [("dim", fit_text(said, width - 2 * margin - cells(name) - 3))])]
+        said = fit_text(meaning.said, width - 2 * margin - cells(name) - 3)
+        parts += [Part(1, [("dim", meaning.said)], [("dim", said)])]
         if meaning.healthy:
             parts.append(Part(3, [("dim", f"healthy: {meaning.healthy}")]))
         if meaning.manual:

@@ -171,10 +171,12 @@ def test_a_log_name_that_a_signal_is_read_from_stands_for_it() -> None:
 
 def test_constant_zero_tells_nothing_unless_zero_is_healthy() -> None:
     run = RunState(Judge())
+    zeros = {"train/entropy_loss": 0.0, "train/ppo_kl": 0.0, "train/mis_tis_catastrophic_seq_fraction": 0.0}
     for i in range(6):
-        run.feed(Reader().feed(record("step", i, {"train/entropy_loss": 0.0, "train/ppo_kl": 0.0, "train/loss": 0.1})))
+        run.feed(Reader().feed(record("step", i, {**zeros, "train/loss": 0.1})))
     assert "not informative" in row_view(run, "train/entropy_loss").note
     assert row_view(run, "train/ppo_kl").note == ""
+    assert row_view(run, "train/mis_tis_catastrophic_seq_fraction").note == ""
     assert row_view(run, "train/loss").note == ""
 
 
@@ -196,7 +198,13 @@ async def test_it_lists_every_metric_of_the_log_with_its_meaning(dashboard: Dash
         assert "gradient norm · gradient norm" in screen.text
         assert "manual: 0.35 to 4.95" in screen.text
         await screen.press("slash", "ctrl+u", *"total_len", "enter")
-        assert "the manual does not name this metric" in screen.text
+        assert "rollout/total_lengths · mean length of prompt and answer together (tokens)" in screen.text
+        assert any("total_lengths, tokens" in row for row in screen.text.splitlines())
+
+
+async def test_a_metric_of_a_fork_is_said_to_be_unknown(dashboard: Dashboard) -> None:
+    async with dashboard(record("step", 0, {"train/my_own": 0.5})) as screen:
+        assert "train/my_own · not one of Miles's own metrics that are known here" in await screen.press("m")
 
 
 async def test_the_list_is_filtered_as_one_types(dashboard: Dashboard) -> None:
@@ -205,7 +213,7 @@ async def test_the_list_is_filtered_as_one_types(dashboard: Dashboard) -> None:
         field = screen.app.screen.query_one(Field)
         assert field.has_focus
         assert "metrics  / kl▏" in await screen.press("k", "l")
-        assert [line.split()[0] for line in shown(screen)] == ["train", "ppo_kl", "train_rollout_kl"]
+        assert [line.split()[0].rstrip(",") for line in shown(screen)] == ["train", "ppo_kl", "train_rollout_kl"]
         assert "2 of" in screen.text
         await screen.press("ctrl+u", *"*kl")
         assert len(shown(screen)) == 3

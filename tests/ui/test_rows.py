@@ -64,7 +64,7 @@ async def test_the_whole_run_is_in_sight_and_all_rows_have_one_axis(dashboard: D
         await screen.give(rewards(40, 400))
         assert "15 rollouts a column" in screen.text
         await screen.give(rewards(400, 1000))
-        assert "20 rollouts a column, from " in screen.text
+        assert "20 a column, from " in screen.text
         assert len(axes(screen)) == 1
 
 

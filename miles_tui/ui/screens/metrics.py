@@ -28,8 +28,9 @@ from miles_tui.ui.widgets.listing import Listing
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
+UNIT = cells(", tokens")  # the room that names leave for units; longer ones are where there is more
 TYPING = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
-UNNAMED = " · the manual does not name this metric"
+UNNAMED = " · not one of Miles's own metrics that are known here"
 
 
 class MetricsScreen(SubScreen):
@@ -114,7 +115,7 @@ class MetricsScreen(SubScreen):
             first = next((i for i, e in enumerate(self._entries) if not e.is_group), 0)
             self._list.at = next(found, first)
         longest = max((cells(e.label) for e in self._entries if not e.is_group), default=0)
-        self._widths = widths(self.size.width, longest)
+        self._widths = widths(self.size.width, longest + UNIT)
 
     def _line(self, at: int) -> Spans:
         entry = self._entries[at]
