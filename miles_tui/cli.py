@@ -395,5 +395,9 @@ def program() -> int:
     """
     gc.disable()
     status = main()
+    if "miles_tui.ingest.follow" in sys.modules:
+        from miles_tui.ingest.hung import end_if_hanging
+
+        end_if_hanging(status)
     gc.freeze()
     return status

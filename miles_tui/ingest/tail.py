@@ -75,7 +75,10 @@ class Tail:
     def size(self) -> int:
         """`position`, and what is known to be left."""
         files = [self._held, *(file for _, file in self._next)]
-        return self.position + sum(file.left() for file in files if file)
+        try:
+            return self.position + sum(file.left() for file in files if file)
+        except OSError:
+            return self.position
 
     def read(self, budget: int = BUDGET) -> list[Piece]:
         """What is new, up to `budget` bytes. Never raises OSError: a path that can't be read is `Missing`."""
