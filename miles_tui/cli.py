@@ -83,7 +83,7 @@ def dashboard(argv: Sequence[str]) -> int:
     from miles_tui.ui.app import run_dashboard
 
     folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
-    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated)) if folders else None
+    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated, patient=True)) if folders else None
     return run_dashboard(logs, setup, more)
 
 
