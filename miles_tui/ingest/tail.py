@@ -309,7 +309,7 @@ class Tail:
                 for file in (held, *unread):
                     file.close()
                 self._next.clear()
-                self._held = None
+                self._held, self.retry_in = None, AGAIN_SECONDS
         except OSError as worse:
             if is_away(worse):
                 self._since.pop("dead", None)
