@@ -83,7 +83,7 @@ def dashboard(argv: Sequence[str]) -> int:
     from miles_tui.ui.app import run_dashboard
 
     folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
-    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated)) if folders else None
+    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated, patient=True)) if folders else None
     return run_dashboard(logs, setup, more)
 
 
@@ -397,5 +397,9 @@ def program() -> int:
     """
     gc.disable()
     status = main()
+    if "miles_tui.ingest.follow" in sys.modules:
+        from miles_tui.ingest.hung import end_if_hanging
+
+        end_if_hanging(status)
     gc.freeze()
     return status

@@ -16,7 +16,12 @@ class UsageError(MilesTuiError):
 
 
 class UnreadableLog(MilesTuiError):
-    """The log can't be read: missing, a folder without a log, binary, or forbidden."""
+    """The log can't be read: missing, a folder without a log, binary, or forbidden.
+
+    `away`: the file system gave no answer, and may give one later.
+    """
+
+    away = False
 
 
 class BadSetting(MilesTuiError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, OPENING, SPOT, GzipFile, Peek, PlainFile, Trace, unpacked
@@ -29,6 +29,19 @@ class Unread:
 def as_source(file: PlainFile, unread: Unread = Unread()) -> Source:
     """What reads the file from there on; of plain text `file` itself, which `find_unread` set to begin there."""
     return GzipFile(file, unread.begin, unread.length) if is_packed(file) else file
+
+
+def as_sources(files: Iterable[PlainFile], unread: Mapping[PlainFile, Unread]) -> list[Source]:
+    """What reads each of them. Raises OSError, and then none of them is left open by what was made."""
+    sources: list[Source] = []
+    try:
+        for file in files:
+            sources.append(as_source(file, unread[file]))  # noqa: PERF401  # what was made is closed on an error
+    except OSError:
+        for source in sources:
+            source.close()
+        raise
+    return sources
 
 
 def find_unread(file: PlainFile, traces: Iterable[Trace], short: int = 2 * MARK) -> Unread | None:

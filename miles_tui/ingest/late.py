@@ -18,11 +18,8 @@ class LateLines:
         self._torn = torn
 
     def read(self) -> bytes:
-        """The lines that were completed since the last call, at most a chunk."""
-        try:
-            new = self.file.read(CHUNK)
-        except OSError:
-            return b""
+        """The lines that were completed since the last call, at most a chunk. Raises OSError."""
+        new = self.file.read(CHUNK)
         if not isinstance(new, bytes) or not new:
             return b""
         if self._torn:

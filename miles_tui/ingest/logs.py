@@ -8,15 +8,17 @@ from __future__ import annotations
 import heapq
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
 from miles_tui.core.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
+from miles_tui.ingest.away import is_away
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
-from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, in_words
+from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, unreadable
 
 __all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
 
@@ -52,11 +54,14 @@ _MAGIC = (
 )
 
 
-def find_logs(given: Sequence[str | PathLike[str]], *, must_exist: bool = True, rotations: bool = False) -> list[Log]:
+def find_logs(
+    given: Sequence[str | PathLike[str]], *, must_exist: bool = True, rotations: bool = False, patient: bool = False
+) -> list[Log]:
     """The logs that the arguments mean, in their order: a folder stands for its runs, rotations of one run are one.
 
     `rotations` adds those that lie beside a file. Without `must_exist` a file that isn't there yet is
-    taken as it is. Raises UnreadableLog: a file that is missing, forbidden or binary, a folder without a log.
+    taken as it is. Raises UnreadableLog: a file that is missing, forbidden or binary, a folder without a log; with
+    `patient` such an argument is left out.
     """
     files: dict[Path, str] = {}
     logs: list[Log] = []
@@ -66,14 +71,30 @@ def find_logs(given: Sequence[str | PathLike[str]], *, must_exist: bool = True, 
         order.setdefault(path, len(order))
         if str(path) == STDIN:
             logs.append(Log(path, STDIN))
-        elif path.is_dir():
-            logs.extend(runs_in(path))
-        else:
-            _check(path, must_exist)
-            files[path] = os.fspath(item)
-    groups = [with_rotations(parts) if rotations else parts for parts in grouped(list(files))]
+            continue
+        try:
+            if _is_folder(path):
+                logs.extend(runs_in(path))
+            else:
+                _check(path, must_exist)
+                files[path] = os.fspath(item)
+        except UnreadableLog:
+            if not patient:
+                raise
+    try:
+        groups = [with_rotations(parts) if rotations else parts for parts in grouped(list(files))]
+    except OSError as error:
+        raise unreadable(error.filename or next(iter(files)), error) from None
     logs.extend(Log(parts[-1], files.get(parts[-1], str(parts[-1])), tuple(parts[:-1])) for parts in groups)
     return sorted(logs, key=lambda log: min(_place(part, order) for part in log.parts))
+
+
+def _is_folder(path: Path) -> bool:
+    """False too where that can't be known: opening it tells why."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _place(part: Path, order: dict[Path, int]) -> int:
@@ -91,17 +112,19 @@ def runs_in(folder: str | PathLike[str]) -> list[Log]:
 
     Raises UnreadableLog when there is none.
     """
-    top = Path(folder)
+    top, away = Path(folder), list[OSError]()
     try:
         levels = _levels(top)
         for files in levels:
-            logs = [path for path in _newest(files) if _is_miles(path)]
+            logs = [path for path in _newest(files) if _is_miles(path, away)]
             jobs = [path for path in logs if not _RAY_PART.fullmatch(path.name)] or logs
             if jobs:
                 runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in grouped(jobs)]
                 return sorted(runs, key=lambda log: _written(log.path), reverse=True)
+        if away:
+            raise away[0]
     except OSError as error:
-        raise UnreadableLog(f"{top} {in_words(error)}") from None
+        raise unreadable(top, error) from None
     raise UnreadableLog(f"{'this folder' if top == Path.cwd() else top} holds no Miles log")
 
 
@@ -162,7 +185,7 @@ def _newest(files: Iterable[Path]) -> list[Path]:
     newest: list[Path] = []
     for path in heapq.nlargest(FILES, files, key=_written):
         real = os.path.realpath(path)  # train.log, and the attempt that it is a link to
-        if real not in seen and path.is_file():
+        if real not in seen:
             seen.add(real)
             newest.append(path)
     return newest
@@ -175,10 +198,12 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _is_miles(path: Path) -> bool:
+def _is_miles(path: Path, away: list[OSError]) -> bool:
+    """False where it can't be read; into `away` goes why, where it may be one."""
     try:
         text = sample(path)
-    except OSError:
+    except OSError as error:
+        away += [error] if is_away(error) else []
         return False
     return bool(METRIC.search(text) or _LAUNCH.search(text))
 
@@ -194,7 +219,7 @@ def _check(path: Path, must_exist: bool) -> None:
     except OSError as error:
         if is_stream(str(path)):
             return
-        raise UnreadableLog(f"{path} {in_words(error)}") from None
+        raise unreadable(path, error) from None
     what = binary(text)
     if what:
         raise UnreadableLog(f"{path} is no text, it is {what}")

@@ -17,10 +17,10 @@ from miles_tui.core.parse import records_in
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.core.usual import Usual
-from miles_tui.errors import UnreadableLog, UsageError
+from miles_tui.errors import UsageError
 from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
-from miles_tui.ingest.source import GZIP_MAGIC, PlainFile, in_words, unpacked
+from miles_tui.ingest.source import GZIP_MAGIC, PlainFile, unpacked, unreadable
 
 BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
 STRETCH = 1 << 20  # bytes without a record, from which on text is searched as it is read (`core.reader.GAP`),
@@ -84,7 +84,7 @@ def begin_in(parts: Sequence[Path], past: Past) -> tuple[int, int]:
                     return number + 1, 0
                 found = _in_packed(file, boundary, number) if packed else _in_plain(file, boundary, number)
         except OSError as error:
-            raise UnreadableLog(f"{parts[number]} {in_words(error)}") from None
+            raise unreadable(parts[number], error) from None
         if found:
             return found
     boundary.check_time()

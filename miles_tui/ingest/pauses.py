@@ -40,14 +40,13 @@ class PauseLog:
         size = self._path.stat().st_size
         if size == self._size:
             return
-        with self._path.open("rb") as file:
-            if size > self._size:
-                file.seek(self._size)
-            else:
-                self._rest = b""  # rewritten: its lines are read anew, known times stay
-            text = self._rest + file.read()
-            self._size = file.tell()
-        *lines, rest = text.split(b"\n")
+        grew = size > self._size
+        with self._path.open("rb") as file:  # which may fail where it is closed, too: nothing is kept until then
+            file.seek(self._size if grew else 0)  # rewritten: its lines are read anew, known times stay
+            text = file.read()
+            size = file.tell()
+        self._size = size
+        *lines, rest = ((self._rest if grew else b"") + text).split(b"\n")
         self._rest = rest[-MOST_LINE:]
         for line in lines:
             time = time_of(line.decode(errors="replace"))

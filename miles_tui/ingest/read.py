@@ -11,8 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from miles_tui.core.records import Fact
-from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, in_words
+from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
 
 STDIN = "-"
 
@@ -89,7 +88,7 @@ def open_parts(parts: Iterable[str | PathLike[str]]) -> Iterator[list[PlainFile]
             try:
                 files.append(closing.enter_context(PlainFile(os.fspath(part))))
             except OSError as error:
-                raise UnreadableLog(f"{part} {in_words(error)}") from None
+                raise unreadable(part, error) from None
         yield files
 
 
@@ -101,16 +100,16 @@ def read_open(file: PlainFile, start: int = 0, told: list[str] | None = None) ->
     wrong: list[str] = []
     try:
         promised = file.stat().st_size
-        if start and file.peek(2) != GZIP_MAGIC:
-            os.lseek(file.fileno(), start, os.SEEK_SET)
-            start = 0
+        plain = file.peek(2) != GZIP_MAGIC
+        os.lseek(file.fileno(), start if plain else 0, os.SEEK_SET)
+        start = 0 if plain else start
         yield from _behind(start, _drain(file.fileno(), wrong))
         if file.stat().st_size < promised:
             wrong.append("could not be read whole (it was emptied or cut off meanwhile): what follows is not judged")
         if told is not None:
             told += [f"{file.path} {said}" for said in wrong]
     except OSError as error:
-        raise UnreadableLog(f"{file.path} {in_words(error)}") from None
+        raise unreadable(file.path, error) from None
 
 
 def _read_part(name: str, stdin: int, start: int, told: list[str] | None) -> Iterator[bytes]:
@@ -127,11 +126,11 @@ def _read_part(name: str, stdin: int, start: int, told: list[str] | None) -> Ite
             try:
                 yield from _drain(fd, wrong)
             finally:
-                os.close(fd)
+                close(fd)
         if told is not None:
             told += [f"{'standard input' if name == STDIN else name} {said}" for said in wrong]
     except OSError as error:
-        raise UnreadableLog(f"{name} {in_words(error)}") from None
+        raise unreadable(name, error) from None
 
 
 def _behind(start: int, texts: Iterator[bytes]) -> Iterator[bytes]:

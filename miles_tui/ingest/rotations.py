@@ -9,12 +9,14 @@ A copy of a part, packed or made before the part grew, is no part.
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+from miles_tui.ingest.away import UnlessAway, is_away
 from miles_tui.ingest.known import copies_among, is_packed, text_of
 from miles_tui.ingest.source import PlainFile
 
@@ -110,13 +112,21 @@ def with_rotations(parts: Sequence[Path]) -> list[Path]:
     """The parts of a run, and those that lie beside the last of them, oldest first, without copies."""
     live = parts[-1]
     try:
-        beside = [path for path in live.parent.iterdir() if is_rotation(path.name, live.name) and path.is_file()]
-    except OSError:
+        beside = [path for path in live.parent.iterdir() if is_rotation(path.name, live.name) and _is_file(path)]
+    except OSError as error:
+        if is_away(error):
+            raise
         return list(parts)
     sure = [path for path in beside if mark_of(path.name, live.name)[0] is Kin.ROTATION]
     known = list(dict.fromkeys([*parts, *sure]))
     maybe = [path for path in beside if path not in known]
     return _parts(live, [*known, *_that_go_on(maybe, known)])
+
+
+def _is_file(path: Path) -> bool:
+    with UnlessAway():
+        return stat.S_ISREG(path.stat().st_mode)
+    return False
 
 
 def _parts(live: Path, parts: list[Path]) -> list[Path]:
@@ -125,7 +135,7 @@ def _parts(live: Path, parts: list[Path]) -> list[Path]:
     with ExitStack() as closing:
         files = {}
         for part in sorted(parts, key=lambda part: part != live):  # which is no copy, whatever the others hold
-            with suppress(OSError):
+            with UnlessAway():
                 files[closing.enter_context(PlainFile(str(part)))] = part
         copies = {files[copy] for copy in copies_among(list(files))}
     return [part for part in _oldest_first(live, parts) if part not in copies]
@@ -152,7 +162,7 @@ def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
 
 def _first_stamp(path: Path) -> bytes:
     """The time stamp of the first metric line near the beginning, as text; b"" without one."""
-    with suppress(OSError), PlainFile(str(path)) as file:
+    with UnlessAway(), PlainFile(str(path)) as file:
         text = next(text_of(file), b"")[: LOOKED_AT[0]]
         metric = METRIC.search(text)
         if metric:
@@ -190,7 +200,9 @@ def _of(metrics: Callable[[PlainFile], End], path: Path) -> End:
     try:
         with PlainFile(str(path)) as file:
             return metrics(file)
-    except OSError:
+    except OSError as error:
+        if is_away(error):
+            raise
         return End()
 
 

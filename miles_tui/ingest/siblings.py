@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from miles_tui.ingest.away import UnlessAway
 from miles_tui.ingest.rotations import is_rotation
 from miles_tui.ingest.source import Key, PlainFile, Trace
 
@@ -60,15 +60,18 @@ class Folder:
 
     @classmethod
     def look(cls, path: str, names: Iterable[str]) -> tuple[Folder, list[Found]]:
-        """The folder now, and in it the rotations of the logs called `names`. An unreadable folder is an empty one."""
+        """The folder now, and in it the rotations of the logs called `names`. One that may not be read is empty.
+
+        Raises OSError where the file system gives no answer.
+        """
         inodes: dict[int, Trace | None] = {}
         found: list[Found] = []
         names = tuple(names)
-        with suppress(OSError), os.scandir(path) as entries:
+        with UnlessAway(), os.scandir(path) as entries:
             for entry in entries:
                 inodes[entry.inode()] = None
                 if not entry.is_symlink() and any(is_rotation(entry.name, name) for name in names):
-                    with suppress(OSError), PlainFile(entry.path) as file:
+                    with UnlessAway(), PlainFile(entry.path) as file:
                         status = file.stat()
                         inodes[entry.inode()] = file.trace_of(status.st_size)
                         found.append(Found(entry.path, file.key, status.st_mtime_ns))
@@ -79,12 +82,25 @@ class Folder:
         """The rotations that lay here."""
         return [trace for trace in self.inodes.values() if trace]
 
+    def without_new(self, found: Iterable[Found], texts: Iterable[Trace]) -> Folder:
+        """This look, less those of the rotations `found` that have none of `texts` in them: they are new.
+
+        For a folder that was mounted anew, where inodes do not tell which file is which. Raises OSError.
+        """
+        texts = [text for text in texts if text.size]
+        inodes = dict(self.inodes)
+        for f in found:
+            with PlainFile(f.path) as file:
+                if file.left() and not any(file.fits(text) for text in texts):
+                    inodes.pop(f.key[1], None)
+        return Folder(self.path, inodes)
+
     def knows(self, found: Found) -> bool:
         """Whether that file lay here already, under whatever name."""
         inode = found.key[1]
         trace = self.inodes.get(inode)
         if trace is None:
             return inode in self.inodes
-        with suppress(OSError), PlainFile(found.path) as file:
+        with UnlessAway(), PlainFile(found.path) as file:
             return file.fits(trace) and (trace.size > 0 or not file.left())
         return True

@@ -7,13 +7,18 @@ line alone would not do: it is often the same in every file of a run.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
+
+from miles_tui.errors import UnreadableLog
+from miles_tui.ingest.away import is_away
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
@@ -47,6 +52,31 @@ def in_words(error: OSError) -> str:
     return f"can't be read ({(error.strerror or str(error)).lower()})"
 
 
+def unreadable(path: object, error: OSError) -> UnreadableLog:
+    """The error that a person reads."""
+    said = UnreadableLog(f"{path} {in_words(error)}")
+    said.away = is_away(error)
+    return said
+
+
+def close(fd: int) -> None:
+    """Close a descriptor that was only read. What a network file system says of it then is of no concern to us.
+
+    The descriptor is gone whatever it says: closing it again would take another file's.
+    """
+    if fd >= 0:
+        with suppress(OSError):
+            os.close(fd)
+
+
+def _pread(fd: int, size: int, at: int) -> bytes:
+    """The bytes there. Raises OSError where fewer come although the file has more: the rest could not be fetched."""
+    data = os.pread(fd, size, at)
+    if len(data) < size and os.fstat(fd).st_size >= at + size:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    return data
+
+
 Peek = Callable[[int, int], bytes]  # (size, offset) -> the bytes of a text there
 
 
@@ -67,7 +97,7 @@ class Trace:
     def fits(self, fd: int) -> bool:
         """Whether the file `fd` begins with the bytes that this was taken of."""
         at = self.size - len(self.tail)
-        return os.pread(fd, len(self.tail), at) == self.tail and os.pread(fd, len(self.head), 0) == self.head
+        return _pread(fd, len(self.tail), at) == self.tail and _pread(fd, len(self.head), 0) == self.head
 
     def agrees(self, peek: Peek, length: int) -> bool:
         """Whether a text of `length` bytes is this one, as far as both go; `peek` is asked only for `spans`."""
@@ -103,13 +133,13 @@ class Trace:
     @classmethod
     def of(cls, fd: int, size: int) -> Trace:
         """The ends of the first `size` bytes of `fd`: 3 us."""
-        return cls(size, os.pread(fd, min(size, MARK), 0), os.pread(fd, min(size, MARK), max(0, size - MARK)))
+        return cls(size, _pread(fd, min(size, MARK), 0), _pread(fd, min(size, MARK), max(0, size - MARK)))
 
     @classmethod
     def whole(cls, fd: int, size: int) -> Trace:
         """The trace of the first `size` bytes of `fd`, as if they had been read: 0.3 ms."""
-        opening = os.pread(fd, min(size, OPENING), 0)
-        spots = tuple((at, os.pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
+        opening = _pread(fd, min(size, OPENING), 0)
+        spots = tuple((at, _pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
         return replace(cls.of(fd, size), opening=opening, spots=spots)
 
 
@@ -166,6 +196,7 @@ class PlainFile:
         back = len(seen.tail)
         data = os.pread(self._fd, back + most, seen.size - back)
         if len(data) < back:
+            _pread(self._fd, back, seen.size - back)  # raises where the bytes are there and could not be fetched
             return Lost.SHRUNK
         if not data.startswith(seen.tail):
             return Lost.REWRITTEN
@@ -183,7 +214,11 @@ class PlainFile:
         """Step over a hole. A writer without O_APPEND leaves one as long as its old log after a truncation."""
         try:
             start = os.lseek(self._fd, at, os.SEEK_DATA)
-        except (OSError, AttributeError):
+        except AttributeError:
+            return False
+        except OSError as error:
+            if is_away(error):
+                raise
             return False
         if start <= at:
             return False
@@ -220,10 +255,18 @@ class PlainFile:
         """How many bytes are still to be read, as far as known."""
         return max(0, os.fstat(self._fd).st_size - self.trace.size)
 
+    def is_in(self, other: PlainFile) -> bool:
+        """Whether `other` begins with what was read of this one."""
+        return other.fits(self.trace)
+
+    def take(self, other: PlainFile) -> None:
+        """Read on in `other`, which is this file opened anew."""
+        self.close()
+        self.key, self.path, self._fd = other.key, other.path, other.detach()
+
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        close(fd)
 
     def fileno(self) -> int:
         return self._fd
@@ -307,32 +350,45 @@ class GzipFile:
     It gives the text behind `begin`; up to there it is only unpacked, at 300 MB/s. `length`: of the text, where known.
     """
 
-    __slots__ = ("_fd", "_gunzip", "_texts", "begin", "key", "length", "path", "trace")
+    __slots__ = ("_at", "_fd", "_gunzip", "_packed", "_texts", "begin", "key", "length", "path", "trace")
 
     def __init__(self, plain: PlainFile, begin: int = 0, length: int = 0) -> None:
         self.key, self.path = plain.key, plain.path
+        self._packed = plain.trace_of(plain.stat().st_size)
         self._fd = plain.detach()
         self.trace = NOTHING
         self.begin, self.length = begin, length
         self._gunzip = Gunzip()
-        self._texts = unpacked(self._peek, self._gunzip)
+        self._at = 0  # in the packed file
+        self._texts: Iterator[bytes] = iter(())  # of what was read of it
 
     @property
     def wrong(self) -> str:
         """At its end: what is amiss, in a few words."""
         return self._gunzip.wrong
 
-    def _peek(self, size: int, at: int) -> bytes:
-        return os.pread(self._fd, size, at)
-
     def read(self, most: int) -> bytes | Lost:
         del most  # a chunk is as long as it comes, at most CHUNK
-        for text in self._texts:
-            before = self.trace.size
-            self.trace = self.trace.grown(self.trace.tail + text)
-            if self.trace.size > self.begin:
-                return text[max(0, self.begin - before) :]
-        return b""
+        while True:
+            for text in self._texts:
+                before = self.trace.size
+                self.trace = self.trace.grown(self.trace.tail + text)
+                if self.trace.size > self.begin:
+                    return text[max(0, self.begin - before) :]
+            data = os.pread(self._fd, CHUNK // 4, self._at)
+            if not data:
+                return b""
+            self._at += len(data)
+            self._texts = self._gunzip.feed(data)
+
+    def is_in(self, other: PlainFile) -> bool:
+        """Whether `other` is this file."""
+        return other.fits(self._packed)
+
+    def take(self, other: PlainFile) -> None:
+        """Read on in `other`, which is this file opened anew."""
+        self.close()
+        self.key, self.path, self._fd = other.key, other.path, other.detach()
 
     @property
     def offset(self) -> int:
@@ -344,7 +400,5 @@ class GzipFile:
         return max(0, self.length - self.offset)
 
     def close(self) -> None:
-        if self._fd >= 0:
-            self._texts = iter(())
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        close(fd)

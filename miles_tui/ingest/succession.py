@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
-from miles_tui.ingest.known import Source, Unread, as_source, copies_among, end_in, find_unread, is_packed
+from miles_tui.ingest.away import UnlessAway, is_away
+from miles_tui.ingest.known import Source, Unread, as_source, as_sources, copies_among, end_in, find_unread, is_packed
 from miles_tui.ingest.pieces import Why
 from miles_tui.ingest.rotations import is_ambiguous, lies_between
 from miles_tui.ingest.siblings import Folder, Found, oldest_first
@@ -21,6 +22,13 @@ SLACK_NS = (
 )
 
 Step = tuple[Why | None, Source]  # the cut before a file (None: its text goes on), and the file
+
+
+def _real(path: str) -> str:
+    """The path without symbolic links. Raises OSError where a part of it gives no answer."""
+    with UnlessAway():
+        return os.path.realpath(path, strict=True)
+    return os.path.realpath(path)
 
 
 def _without_copies(wholes: list[PlainFile], files: Iterable[PlainFile]) -> list[PlainFile]:
@@ -96,8 +104,10 @@ class Succession:
         for _ in range(LOOKS):
             try:
                 new = PlainFile(self.path)
-            except OSError:
-                if self._folder is None:  # what appears from now on, while the log is missing, belongs to it
+            except OSError as error:
+                if self._folder is None and not is_away(error):
+                    # What appears from now on, while the log is missing, belongs to it.
+                    self._real = _real(self.path)
                     place, name = os.path.split(self._real)
                     self._folder = Folder.look(place, [name])[0]
                 raise
@@ -110,34 +120,71 @@ class Succession:
         return []
 
     def _steps(self, held: Source | None, new: PlainFile) -> list[Step] | None:
-        """One try of `line_up`; None when the folder changed under it, with all files closed again."""
-        real = os.path.realpath(self.path)
-        place, name = os.path.split(real)
-        names = {name, Path(self._real).name}
-        last = self._folder
-        folder, found = Folder.look(last.path if last else place, names)
+        """One try of `line_up`; None when the folder changed under it. Then, and on an error, all files are closed."""
         missed: list[Source] = []
         try:
+            real = _real(self.path)
+            place, name = os.path.split(real)
+            names = {name, Path(self._real).name}
+            last = self._folder
+            folder, found = Folder.look(last.path if last else place, names)
             if last:
                 missed.extend(self._missed(held, new, [f for f in found if not last.knows(f)], folder, found))
             if self.look()[0] != new.key:
                 raise FileNotFoundError  # the second look: the path moved on while we listed the folder
-        except OSError:
+            if held and not missed and not new.stat().st_size:
+                new.close()
+                return []
+            why = self._resume(held, new, Why.ROTATED if missed else self._why(held, real))
+            if place != folder.path:
+                folder = Folder.look(place, names)[0]
+            new.live = True
+            newest = as_source(new)
+        except OSError as error:
             for file in (*missed, new):
                 file.close()
+            if is_away(error):
+                raise
             return None
-        if held and not missed and not new.stat().st_size:
-            new.close()
-            return []
-        goes_on = bool(held and missed and held.offset and missed[0].offset == held.offset)
+        read = held.offset if held else self._past[-1][1].size if self._past else 0
+        goes_on = bool(missed and read and missed[0].offset == read)
         first = Why.ROTATED if self._begun and not goes_on else None
-        steps: list[Step] = [(Why.ROTATED if n else first, file) for n, file in enumerate(missed)]
-        why = Why.ROTATED if missed else self._why(held, real)
-        new.live = True
-        steps.append((self._resume(held, new, why), as_source(new)))
-        self._real, self._begun = real, True
-        self._folder = folder if place == folder.path else Folder.look(place, names)[0]
-        return steps
+        self._real, self._begun, self._folder = real, True, folder
+        return [*((Why.ROTATED if n else first, file) for n, file in enumerate(missed)), (why, newest)]
+
+    def reopen(self, file: Source) -> bool:
+        """Open `file`, whose descriptor fails, anew: by the path, or as the rotation that begins with what was read.
+
+        Returns whether it was found. Raises OSError where it can't be looked for.
+        """
+        with ExitStack() as closing:
+            new = closing.enter_context(PlainFile(self.path))
+            known = file.trace.size >= 2 * MARK and file.is_in(new)
+            if new.key != file.key and not known:
+                real = _real(self.path)
+                place = self._folder.path if self._folder else os.path.dirname(real)  # noqa: PTH120
+                found = Folder.look(place, {Path(real).name, Path(self._real).name})[1]
+                others = [closing.enter_context(PlainFile(f.path)) for f in found]
+                others = [o for o in others if (o.key == file.key or file.trace.size) and file.is_in(o)]
+                if others:
+                    new = max(others, key=lambda other: (other.key == file.key, other.left()))
+                elif not file.trace.size or not file.is_in(new):
+                    return False
+            if new.key != file.key:
+                self.number_anew(())
+            file.take(new)
+        return True
+
+    def number_anew(self, unread: Iterable[Source]) -> None:
+        """From now on texts tell which files lay here before: inodes may be others. Those of `unread` are forgotten.
+
+        Raises OSError, and then nothing is changed.
+        """
+        if self._folder:
+            forgotten = {file.key[1] for file in unread}
+            texts = [trace for inode, trace in self._folder.inodes.items() if trace and inode not in forgotten]
+            folder, found = Folder.look(self._folder.path, {Path(self._real).name})
+            self._folder = folder.without_new(found, texts)
 
     def _why(self, held: Source | None, real: str) -> Why | None:
         if not self._begun:
@@ -178,8 +225,9 @@ class Succession:
                     self._folder.inodes[f.key[1]] = folder.inodes[f.key[1]]
                 file.close()
             files = _without_copies([new, *([held] if isinstance(held, PlainFile) else [])], unread)
+            sources = as_sources(files, unread)
             closing.pop_all()
-        return [as_source(file, unread[file]) for file in files]
+        return sources
 
     def _texts(self, held: Source | None) -> list[Trace]:
         """All that was read, and `held`."""
@@ -191,8 +239,10 @@ class Succession:
         Beside the plain file of its name a packed one (gzip is at work) says nothing of its own.
         """
         plain = file.path.removesuffix(".gz")
-        if plain != file.path and Path(plain).name != Path(self._real).name and Path(plain).exists():
-            return None
+        if plain != file.path and Path(plain).name != Path(self._real).name:
+            with UnlessAway():
+                os.stat(plain)  # noqa: PTH116
+                return None
         return find_unread(file, [*read, *older] if is_packed(file) else read)
 
     def _is_ours(self, file: PlainFile, before: PlainFile | None, after: PlainFile) -> bool:
@@ -205,6 +255,7 @@ class Succession:
 
         The copy of what we were reading is set behind what we read; further ones are of texts that
         came and went since the last look. All copies are noted: they are no rotations.
+        Raises OSError, and then none is.
         """
         assert self._folder  # there is a held file, so the folder was looked at
         folder, found = Folder.look(self._folder.path, [Path(self._real).name])
@@ -212,32 +263,36 @@ class Succession:
         unread: dict[PlainFile, Unread] = {}
         goes_on: list[PlainFile] = []
         read, older = self._texts(None), self._folder.texts  # the copies that are noted below are of what is sought
-        for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
-            last = self._folder.inodes.get(f.key[1])
-            known = self._folder.knows(f)
-            self._folder.inodes[f.key[1]] = now = folder.inodes[f.key[1]]
-            with suppress(OSError), ExitStack() as closing:
-                file = closing.enter_context(PlainFile(f.path))
-                if is_packed(file) and known and last == now:
-                    continue  # it is unpacked once
-                rest = find_unread(file, [held.trace], short=1)
-                if rest and rest.begin:
-                    goes_on.append(file)
-                elif rest and not known:
-                    rest = self._unread(file, read, older)
-                else:
-                    continue
-                if rest and self._is_ours(file, None, held):
-                    unread[file] = rest
-                    closing.pop_all()
-        with ExitStack() as closing:
-            wholes = [held]
-            with suppress(OSError):  # the path may lead to another file by now
-                wholes.append(closing.enter_context(PlainFile(self.path)))
-            files = _without_copies(wholes, unread)
-        # Of several that go on, the longest: the others were made earlier, or are still being made.
-        rests = sorted((file for file in files if file in goes_on), key=lambda file: unread[file].length)
-        for shorter in rests[:-1]:
-            shorter.close()
-        files = [*rests[-1:], *(file for file in files if file not in goes_on)]
-        return [as_source(file, unread[file]) for file in files]
+        noted = dict(self._folder.inodes)
+        with ExitStack() as opened:
+            for f in oldest_first((f for f in found if f.key != held.key and f.mtime_ns <= until), None):
+                last = noted.get(f.key[1])
+                known = self._folder.knows(f)
+                noted[f.key[1]] = now = folder.inodes[f.key[1]]
+                with UnlessAway(), ExitStack() as closing:
+                    file = closing.enter_context(PlainFile(f.path))
+                    if is_packed(file) and known and last == now:
+                        continue  # it is unpacked once
+                    rest = find_unread(file, [held.trace], short=1)
+                    if rest and rest.begin:
+                        goes_on.append(file)
+                    elif rest and not known:
+                        rest = self._unread(file, read, older)
+                    else:
+                        continue
+                    if rest and self._is_ours(file, None, held):
+                        unread[file] = rest
+                        opened.push(closing.pop_all())
+            with ExitStack() as closing:
+                wholes = [held]
+                with UnlessAway():  # the path may lead to another file by now
+                    wholes.append(closing.enter_context(PlainFile(self.path)))
+                files = _without_copies(wholes, unread)
+            # Of several that go on, the longest: the others were made earlier, or are still being made.
+            rests = sorted((file for file in files if file in goes_on), key=lambda file: unread[file].length)
+            for shorter in rests[:-1]:
+                shorter.close()
+            sources = as_sources([*rests[-1:], *(file for file in files if file not in goes_on)], unread)
+            opened.pop_all()
+        self._folder.inodes = noted
+        return sources

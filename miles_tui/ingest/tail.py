@@ -10,6 +10,9 @@ begins. It looks when it is asked to (`read`), never waits, and is used from one
   grown past the offset again since the last look.
 - What appeared in the folder since the last look, under a rotation's name, was rotated in between
   (`succession`); copies are told by their content.
+- A file system that gives no answer (`away`) says nothing of the file: whatever fails in the middle of
+  a look leaves all as it was before. A descriptor that fails while the path can be opened is dead (a
+  stale NFS handle, a folder mounted anew): the file is opened again and known by its text.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
+from miles_tui.ingest.away import is_away
 from miles_tui.ingest.known import Source
 from miles_tui.ingest.late import LateLines
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
@@ -28,7 +33,8 @@ BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
 SHRINK_SECONDS_REMOTE = 1.0
 TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
-GONE_SECONDS = 1.0  # a rotation leaves no file for a moment: that is not said
+GONE_SECONDS = 1.0  # a rotation leaves no file for a moment, a server is away for one: that is not said
+DEAD_SECONDS = 2.0  # a descriptor that fails for so long, while the path can be opened, never answers again
 LATE_SECONDS = 60.0  # without lines that its writer still adds, a rotated file is let go; a look costs 3 us
 DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
 LATE_FILES = 4
@@ -69,7 +75,10 @@ class Tail:
     def size(self) -> int:
         """`position`, and what is known to be left."""
         files = [self._held, *(file for _, file in self._next)]
-        return self.position + sum(file.left() for file in files if file)
+        try:
+            return self.position + sum(file.left() for file in files if file)
+        except OSError:
+            return self.position
 
     def read(self, budget: int = BUDGET) -> list[Piece]:
         """What is new, up to `budget` bytes. Never raises OSError: a path that can't be read is `Missing`."""
@@ -80,7 +89,7 @@ class Tail:
             try:
                 data = self._advance(min(room, CHUNK), out)
             except OSError as error:
-                self._lose_hold(error, out)
+                self._away(error, out)
                 data = None
             if data is None:
                 self.caught_up = True
@@ -111,16 +120,28 @@ class Tail:
         held = self._held
         if held is None:
             return self._begin(out)
-        got = held.read(most)
+        before = held.trace
+        try:
+            got = held.read(most)
+        except OSError as error:
+            return self._dead(held, error, out)
+        if self._since.pop("failed", None) is not None:
+            self._since.pop("dead", None)
+            self._say_found(out)
         if isinstance(got, Lost):
             return self._start_over(held, got, out)
         self._since.pop("shrunk", None)
         if got:
             self._since.pop("deleted", None)
-            if self._came_and_went(held):
-                return self._turn(out)
-            first, self._first = self._first, False
-            return b"" if first and self._succession.skip_known(held) else got
+            try:
+                if self._came_and_went(held):
+                    return self._turn(out)
+                skipped = self._first and self._succession.skip_known(held)
+            except OSError:
+                held.trace = before  # it was not given
+                raise
+            self._first = False
+            return b"" if skipped else got
         if self._next:
             return self._turn(out)
         if isinstance(held, GzipFile):
@@ -135,7 +156,8 @@ class Tail:
         """Open what the path leads to, and what was rotated away from it while we waited."""
         self.unsettled = True
         try:
-            self._next.extend(self._succession.line_up(None))
+            if not self._next:
+                self._next.extend(self._succession.line_up(None))
         except OSError as error:
             self._say_missing(error, out)
             return None
@@ -178,12 +200,14 @@ class Tail:
 
     def _turn(self, out: list[Piece]) -> bytes:
         """Put the held file away and take the next one."""
-        why, file = self._next.popleft()
-        if self._held and self._held is not file and not any(self._held is later for _, later in self._next):
+        why, file = self._next[0]
+        if self._held and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
-        self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
+        self._held = None  # until the next one is begun, come what may
         if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
             why = None
+        self._next.popleft()
+        self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
         self._first = not file.offset
         self._cut(why, out)
         return b""
@@ -209,7 +233,7 @@ class Tail:
         for late in tuple(self._late):
             again = self._held is not None and self._held.key == late.file.key  # a link that was swapped back
             if self._last == b"\n" and not again:
-                more = late.read()
+                more = self._late_read(late, now)
                 lines += more
                 if more:
                     late.until = now + LATE_SECONDS
@@ -220,15 +244,26 @@ class Tail:
                 late.close()
         return lines
 
+    def _late_read(self, late: LateLines, now: float) -> bytes:
+        """What came; as long as nothing can be read it is not let go."""
+        try:
+            return late.read()
+        except OSError:
+            late.until = max(late.until, now + AGAIN_SECONDS)
+        if "away" not in self._since:
+            with suppress(OSError):
+                late.until = late.until if self._succession.reopen(late.file) else now
+        return b""
+
     def _start_over(self, held: Source, lost: Lost, out: list[Piece]) -> bytes | None:
         """The file is no longer what we read: go on with what a copy has more of it, then from its beginning."""
         if self._next:
             return self._turn(out)  # a copy, or a file already rotated away: it is of no more use
         if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
             return None
-        self._since.pop("shrunk", None)
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
         self._from_its_beginning(held, self._succession.truncated_away(held))
+        self._since.pop("shrunk", None)
         return self._turn(out)
 
     def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
@@ -243,26 +278,52 @@ class Tail:
         """Whether a file that was empty at the last look held a text since then, that was copied and truncated away."""
         if isinstance(held, GzipFile) or (self._empty_at is None and held.trace is not NOTHING):
             return False
-        before, self._empty_at = self._empty_at, None
-        read, held.trace = held.trace, NOTHING
         written = held.stat().st_mtime_ns
-        texts = self._succession.truncated_away(held) if before not in (None, written) else []
+        read, texts = held.trace, list[Source]()
+        if self._empty_at not in (None, written):
+            held.trace = NOTHING
+            try:
+                texts = self._succession.truncated_away(held)
+            finally:
+                held.trace = read
+        self._empty_at = None
         if texts:
+            held.trace = NOTHING
             self._from_its_beginning(held, texts)
             return True
-        held.trace = read
         self._empty_at = written if read is NOTHING else None
         return False
 
-    def _lose_hold(self, error: OSError, out: list[Piece]) -> None:
-        """The open file itself can't be read any more (a stale NFS handle): find it anew at the next look."""
-        if self._held:
-            self._succession.remember(self._held)
-            self._held.close()
-            self._held = None
-        self._say_missing(error, out)
+    def _dead(self, held: Source, error: OSError, out: list[Piece]) -> bytes | None:
+        """The open file can't be read. If the path can be opened meanwhile, the file is found anew, or given up."""
+        self._away(error, out)
+        self._since.setdefault("failed", self._clock())
+        try:
+            if self._succession.reopen(held):
+                self._since.pop("dead", None)
+                self.retry_in = AGAIN_SECONDS
+            elif self._lasted("dead", DEAD_SECONDS):
+                unread = [file for _, file in self._next]
+                self._succession.number_anew(unread)
+                self._succession.remember(held)
+                for file in (held, *unread):
+                    file.close()
+                self._next.clear()
+                self._held, self.retry_in = None, AGAIN_SECONDS
+        except OSError as worse:
+            if is_away(worse):
+                self._since.pop("dead", None)
+        return None
+
+    def _away(self, error: OSError, out: list[Piece]) -> None:
+        """A look failed: it is made again. That is said once it has lasted."""
+        self.unsettled = True
+        if self._lasted("away", GONE_SECONDS, again=False):
+            self._say_missing(error, out)
 
     def _gone(self, held: PlainFile, error: OSError, out: list[Piece]) -> None:
+        if is_away(error):
+            raise error
         self.unsettled = True
         if self._lasted("gone", GONE_SECONDS, again=False):
             self._say_missing(error, out)
@@ -279,6 +340,7 @@ class Tail:
 
     def _say_found(self, out: list[Piece]) -> None:
         self._since.pop("gone", None)
+        self._since.pop("away", None)
         if self._missing:
             self._missing = ""
             out.append(Appeared())

@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 import re
 import select
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from miles_tui.ingest.away import is_away
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -48,12 +51,20 @@ class Attention:
     """Whether somebody looks at the log. One thread sets `near`, that of the watch reads it.
 
     Far from the screen it is looked at every two seconds, without events: no thread of watchfiles wakes up for it.
+    `began` is the other way round: when the look at the file that goes on now was begun (of the monotonic clock; None:
+    there is none). A file system that hangs answers no look.
     """
 
-    __slots__ = ("near",)
+    __slots__ = ("began", "near")
 
     def __init__(self, near: bool = True) -> None:
         self.near = near
+        self.began: float | None = None
+
+    def hangs(self, now: float, seconds: float) -> bool:
+        """Whether a look has been going on for so long."""
+        began = self.began
+        return began is not None and now - began >= seconds
 
 
 class Stop:
@@ -65,6 +76,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._set = False
+        self.then: Callable[[], object] = lambda: None  # called with each `set`, perhaps in a signal handler
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
 
@@ -72,6 +84,7 @@ class Stop:
         self._set = True
         with suppress(OSError):
             os.write(self._write, b"\0")
+        self.then()
 
     def is_set(self) -> bool:
         return self._set
@@ -111,8 +124,9 @@ def folders_on_the_way(path: str) -> list[str]:
         at = f"{here.rstrip('/')}/{name}"
         try:
             target = os.readlink(at)  # noqa: PTH115
-        except OSError:
-            if not os.path.lexists(at):
+        except OSError as error:
+            # No link. What gives no answer is as good as there: its file system may be one that sends no events.
+            if not is_away(error) and not os.path.lexists(at):
                 break
             here = at
             continue
@@ -189,9 +203,6 @@ class Watch:
         if not self._attention.near:
             self._leave()
             return False
-        # Imported here: 35 ms, most of it anyio, that a finished log should not cost.
-        from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
-
         plan = []
         for folder in folders_on_the_way(self._path):
             with suppress(OSError):
@@ -207,16 +218,16 @@ class Watch:
             self._poll_because(why)
             return True
         try:
+            # Imported here: 35 ms, most of it anyio, that a finished log should not cost.
+            from watchfiles._rust_notify import RustNotify
+
             self._notify = RustNotify(folders, False, False, 0, False, False)
             self.how = "by events"
         except FileNotFoundError:
             self._plan = None  # a folder vanished meanwhile: looked at often until the next call sees what is there
             return False
-        except WatchfilesRustInternalError:
-            self._poll_because("no inotify instance is left")
-        except OSError as error:
-            limit = "limit" in str(error)
-            self._poll_because("no inotify watch is left" if limit else "the folder can't be watched")
+        except BaseException as error:  # noqa: BLE001  # whatever it is (a panic of Rust is no Exception)
+            self._do_without(error)
         return True
 
     def wait(self, retry_in: float | None = None) -> Woke:
@@ -229,7 +240,11 @@ class Watch:
             self._stop.wait(seconds)
             heard = False
         else:
-            said = self._notify.watch(DEBOUNCE_MS, STEP_MS, max(1, round(seconds * 1000)), self._stop)
+            said: object = None
+            try:
+                said = self._notify.watch(DEBOUNCE_MS, STEP_MS, max(1, round(seconds * 1000)), self._stop)
+            except BaseException as error:  # noqa: BLE001  # a name beside the log that is no UTF-8, for one
+                self._do_without(error)
             if said == "signal":
                 self._stop.set()  # a handler that raises: its exception is lost in watchfiles
             heard = isinstance(said, set)
@@ -252,12 +267,27 @@ class Watch:
         self.close()
         self._plan, self.how = None, FROM_AFAR
 
+    def _do_without(self, error: BaseException) -> None:
+        """The watcher failed: go on by `stat`, for good."""
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise error
+        words = str(error)
+        if "Too many open files" in words:
+            self._poll_because("no inotify instance is left")
+        elif "limit" in words and isinstance(error, OSError):
+            self._poll_because("no inotify watch is left")
+        elif isinstance(error, UnicodeError) or "decode" in words:
+            self._poll_because("a name there is no UTF-8")
+        else:
+            self._poll_because("the folder can't be watched")
+
     def _poll_because(self, why: str) -> None:
         self.close()
         self._deaf = True
         self.how = f"every {POLL:g} s: {why}" if why else f"every {POLL:g} s"
 
     def close(self) -> None:
-        if self._notify:
-            self._notify.close()
-            self._notify = None
+        notify, self._notify = self._notify, None
+        if notify:
+            with suppress(Exception):
+                notify.close()

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 LATEST_BEGIN = 0.3  # seconds after which the log is read although nothing was painted yet
+HANG_SECONDS = 2.0  # a look at a log that takes so long hangs; between two checks of that: 5 us a log
 CATCH_UP_SECONDS = 0.5  # between two paints while a long log is read
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 
@@ -121,6 +122,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             self.screen.query_one(SignalTable).choose_named(self.selected)
         if any(feed.live for feed in self.feeds):
             self.set_interval(TICK_SECONDS, self._tick)
+            self.set_interval(HANG_SECONDS, self._listen)
         self.set_interval(MIRROR_SECONDS, partial(look_again, self))
 
     def begin(self, feed: Feed, session: Session) -> None:
@@ -165,6 +167,17 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         if any(ticked):
             self.post_message(Grew())
         self.look_beyond()
+
+    def _listen(self) -> None:
+        """Does a file system hang?"""
+        now, clock, changed = time.monotonic(), time.time(), False
+        for feed, session in zip(self.feeds, self.sessions, strict=True):
+            began = feed.attention.began
+            hangs = began is not None and now - began >= HANG_SECONDS
+            if hangs or session.status.hangs:
+                changed |= session.hear(clock, now - began if hangs and began is not None else None)
+        if changed:
+            self.post_message(Grew())
 
     def on_grew(self) -> None:
         self.noticing.retitle(self.session, self.sessions)

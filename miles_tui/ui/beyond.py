@@ -52,7 +52,10 @@ class Listed:
 
     def read(self, setup: Setup) -> None:
         """Read it as far as it goes by now, or find that it can't be read. Blocks; for a thread."""
-        self.mark, age = mark_of(self.feed), self.feed.age()
+        self.mark = mark_of(self.feed)
+        if isinstance(self.feed, LiveFeed):
+            self.feed.look()
+        age = self.feed.age()
         try:
             run = _run_of(self.feed, setup, age)
         except MilesTuiError:
@@ -78,7 +81,11 @@ def mark_of(feed: Feed) -> Mark:
 
 def grown(listed: Iterable[Listed]) -> list[Listed]:
     """Those that were read and are not as they were then. Blocks; for a thread."""
-    return [one for one in listed if not one.unread and (mark := mark_of(one.feed)) and mark != one.mark]
+    found = [one for one in listed if not one.unread and (mark := mark_of(one.feed)) and mark != one.mark]
+    for one in found:
+        if isinstance(one.feed, LiveFeed):
+            one.feed.look()
+    return found
 
 
 def may_go(run: RunState, age: float) -> bool:

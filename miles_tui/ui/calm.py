@@ -37,7 +37,7 @@ def calm_lines(session: Session, width: int) -> list[Spans]:
 
 def _no_metric(session: Session) -> str:
     status, run = session.status, session.run
-    if status.missing or (not status.caught_up and not status.ended):
+    if status.trouble or (not status.caught_up and not status.ended):
         return ""
     if not status.position:
         return "the log is empty so far"

@@ -42,7 +42,7 @@ class Feed(Protocol):
     def parts(self) -> Sequence[Path]: ...
 
     def age(self) -> float:
-        """Seconds since the log was written to; 0 where that means nothing."""
+        """Seconds since the log was written to, as far as known without asking the disk; 0 where that means nothing."""
         ...
 
     def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
@@ -66,14 +66,23 @@ class LiveFeed:
     start: int = 0
     launch: Sequence[Fact] = ()
     attention: Attention = field(default_factory=Attention)
+    written: float = field(init=False, default=0.0)  # when the log was written to last; 0 where nobody knows
+    parts: Sequence[Path] = field(init=False, default=())
 
-    @property
-    def parts(self) -> Sequence[Path]:
-        """The files, oldest first."""
-        return (*self.before, Path(self.path)) if self.path != STDIN and not is_stream(self.path) else ()
+    def __post_init__(self) -> None:
+        """Asks the disk, as `look` does; all else here must not wait for it."""
+        if self.path != STDIN and not is_stream(self.path):
+            self.parts = (*self.before, Path(self.path))
+        self.look()
+
+    def look(self) -> None:
+        """See when the log was written to. Blocks; for a thread."""
+        now = time.time()
+        age = age_seconds(self.path, now)
+        self.written = self.written if age is None else now - age
 
     def age(self) -> float:
-        return age_seconds(self.path, time.time()) or 0.0
+        return max(0.0, time.time() - self.written) if self.written else 0.0
 
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
         from miles_tui.ingest.follow import follow
@@ -82,8 +91,12 @@ class LiveFeed:
             self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin, start=self.start,
             attention=self.attention,
         )  # fmt: skip
+        caught_up = False
         async with aclosing(following) as batches:
             async for batch in batches:
+                if caught_up and any(isinstance(piece, Data) for piece in batch.pieces):
+                    self.written = time.time()
+                caught_up |= batch.caught_up
                 yield batch
 
 

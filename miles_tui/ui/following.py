@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from textual.app import App
 
 from miles_tui.errors import MilesTuiError
+from miles_tui.ui.aside import aside
 from miles_tui.ui.beyond import UNREADABLE, Listed, grown, mark_of, may_go
 from miles_tui.ui.feeds import Feed, LiveFeed
 from miles_tui.ui.notice import Key
@@ -101,7 +102,7 @@ class Following(App[None]):
         if self.more is None:
             return
         try:
-            found = await asyncio.to_thread(self.more)
+            found = await aside(self.more)
         except MilesTuiError:  # the folder is gone for the moment: its runs are listed on
             return
         known = {feed.parts[-1] for feed in self.all_feeds if feed.parts}
@@ -167,7 +168,7 @@ class Following(App[None]):
             while (unread := next((listed for listed in self.beyond if listed.unread), None)) is not None:
                 await self._read_listed(unread)
             found = [listed for listed in self.beyond if listed.alive]
-            found += await asyncio.to_thread(grown, [listed for listed in self.beyond if not listed.alive])
+            found += await aside(grown, [listed for listed in self.beyond if not listed.alive])
             for listed in found:
                 room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
                 if listed in self.beyond and listed.row.verdict != UNREADABLE and room:
@@ -179,7 +180,7 @@ class Following(App[None]):
             self._looking = False
 
     async def _read_listed(self, listed: Listed) -> None:
-        await asyncio.to_thread(listed.read, self.setup)
+        await aside(listed.read, self.setup)
         self.listed_anew()
 
     def listed_anew(self, *, sort: bool = False) -> None:

@@ -18,7 +18,8 @@ class Surroundings:
     """What the header says besides the run: the log's name, and notes such as `waiting for x.log to appear`.
 
     `frozen` says that the view is paused: that is never left out. `urgent` notes come before everything but the
-    verdict, `notes` after it, and `elsewhere`, what other runs want to be known, gives way to this run's facts.
+    verdict (what stands in brackets in them may be left out), `notes` after it, and `elsewhere`, what other runs want
+    to be known, gives way to this run's facts.
     `age` says how old the newest record is where that is more than usual, `zone` names the log's zone where it is not
     the terminal's, `bar` is what is generated of how many. `today` is our time, in seconds since 1970 of a clock on the
     wall, where the newest record is of another day. Where the first line is the only one: `more` says that the table
@@ -93,13 +94,17 @@ def _only(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
     facts = _first(view, around)
     leading = [part for part in facts if part.rank <= 1]
     parts = [*leading, *([Part(0, [FROZEN])] if around.frozen else [])]
-    parts += [Part(2, [("watch", note)]) for note in around.urgent]
+    parts += [_urgent(2, note) for note in around.urgent]
     if around.more:
         short: Spans = [("text", around.more.removesuffix(" rows").removesuffix(" row"))]
         parts.append(Part(2, [("text", around.more)], short))
     if around.run:
         parts.append(Part(4, _name(around.run, room)))
     return [*parts, *_others(around, 3), *facts[len(leading) :]]
+
+
+def _urgent(rank: int, note: str) -> Part:
+    return Part(rank, [("watch", note)], [("watch", note.partition(" (")[0])])
 
 
 def _others(around: Surroundings, rank: int) -> list[Part]:
@@ -131,7 +136,7 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
 
 def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
     parts = [Part(0, [FROZEN])] if around.frozen else []
-    parts += [Part(rank, [("watch", note)]) for rank, note in enumerate(around.urgent, 1)]
+    parts += [_urgent(rank, note) for rank, note in enumerate(around.urgent, 1)]
     if view.last is not None:
         last = _time(view.last, view, around.today)
         old: Spans = [("watch", f", {around.age}")] if around.age else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.plain import harmless_name
 from miles_tui.core.run import RunState
 from miles_tui.errors import MilesTuiError
+from miles_tui.ui.aside import aside
 from miles_tui.ui.views import series_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class References:
         """Read them one after another in a thread; `told` is called after each."""
         for log in logs:
             try:
-                run = await asyncio.to_thread(_read, log)
+                run = await aside(_read, log)
             except MilesTuiError as error:
                 self.failed.append(str(error))
             else:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 GLANCE_SECONDS = 10.0
 DOUBT_SECONDS = 600.0  # records may be that much older than the lines behind them
+GONE = "does not exist"  # as `ingest.source.in_words` has it
+NO_ANSWER = "can't be read (no answer)"
 SAMPLE = 64 * 1024  # bytes of a log without metrics that its usual cause is told from
 
 
@@ -37,6 +39,18 @@ class Status:
     position: int = 0
     size: int = 0
     how: str = ""
+    hangs: bool = False  # a look at the log gets no answer
+    since: float | None = None  # since when the log can't be read though it may be there, seconds since 1970
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be read now, in a few words that follow the log's name."""
+        return NO_ANSWER if self.hangs else self.missing
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the log can't be read, though it may be there."""
+        return self.trouble not in ("", GONE)
 
     @property
     def percent(self) -> int | None:
@@ -90,7 +104,8 @@ class Session:
 
     def take(self, batch: Batch, now: float) -> bool:
         """Read a batch; whether anything that is shown changed. `now` is a monotonic clock in seconds."""
-        before = (self.status.missing, self.status.ended, self.status.percent, self.status.how)
+        before = (self.status.trouble, self.status.ended, self.status.percent, self.status.how)
+        self.status.hangs = False
         change, records = Change(), self.run.records
         for piece in batch.pieces:
             self._take(piece, now, change)
@@ -106,7 +121,7 @@ class Session:
         status.how = batch.how
         if batch.caught_up and not status.ended:
             _merge(change, self.run.feed(self._reader.settle(), now))
-        if before != (status.missing, status.ended, status.percent, status.how):
+        if before != (status.trouble, status.ended, status.percent, status.how):
             change.header = True
         if self.run.records != records:
             self.bar = self._bar()
@@ -117,11 +132,30 @@ class Session:
         return bool(change)
 
     def tick(self, now: float) -> bool:
-        """Time went by: is the run stalled, was a traceback its end, is what is known old?"""
-        change = self.run.tick(now)
+        """Time went by: is the run stalled, was a traceback its end, is what is known old?
+
+        While the log can't be read nobody knows whether the run is silent.
+        """
+        change = self.run.tick(now) if not self.status.unreadable else Change()
         change.header |= self._grow_older(now)
         _merge(self._change, change)
         return bool(change)
+
+    def hear(self, clock: float, silent: float | None) -> bool:
+        """Whether a look at the log gets an answer: `silent`, for how many seconds by `clock` (since 1970) it did not.
+
+        Whether what is shown changed.
+        """
+        before, self.status.hangs = self.status.hangs, silent is not None
+        self._note_since(clock - (silent or 0.0))
+        self._change.header |= before != self.status.hangs
+        return before != self.status.hangs
+
+    def _note_since(self, clock: float) -> None:
+        if not self.status.unreadable:
+            self.status.since = None
+        elif self.status.since is None:
+            self.status.since = clock
 
     def watch_from_here(self) -> None:
         """The log was caught up with: what fires by now is past. Called again it changes nothing."""
@@ -156,6 +190,7 @@ class Session:
         `age`: for how many seconds nothing was written, as the file system has it. A copied file is younger there
         than its stamps are: then nothing is said of its age, until it grows before our eyes.
         """
+        self._note_since(clock)
         last, usual = self.run.pace.last, self.run.pace.usual or 0.0
         if age and last is not None:
             self._doubted = abs(clock + zone - age - last) > max(DOUBT_SECONDS, 2 * usual)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from textual.screen import Screen
 
 from miles_tui.core.run import Change
+from miles_tui.ui.beyond import UNREADABLE
 from miles_tui.ui.feeds import Feed
 from miles_tui.ui.following import Following
 from miles_tui.ui.messages import Grew
@@ -56,8 +57,8 @@ class SeveralRuns(Following):
         # Much noise at once is caught up with again and again: no news, and it would move the columns.
         reading = status.percent is not None and session.name not in self._read_once
         note = f"reading {status.percent} %" if reading else ""
-        if status.missing:
-            note = "missing"
+        if status.trouble:
+            note = UNREADABLE if status.unreadable else "missing"
         return run_row(session.name, session.run, note=note)
 
     def newest_first(self) -> list[Feed]:
@@ -68,7 +69,7 @@ class SeveralRuns(Following):
     def all_read(self) -> bool:
         """Whether every run was read as far as there is something of it."""
         self._read_once |= {s.name for s in self.sessions if s.status.caught_up}
-        followed = all(s.status.missing or s.name in self._read_once for s in self.sessions)
+        followed = all(s.status.trouble or s.name in self._read_once for s in self.sessions)
         return followed and not any(listed.unread for listed in self.beyond)
 
     @property

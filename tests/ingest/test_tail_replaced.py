@@ -7,6 +7,7 @@ import gzip
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ingest.tailing import Clock, append, lines, look
@@ -74,6 +75,7 @@ def test_a_stale_size_seen_once_is_no_truncation(
     look(tail)
     real = os.pread
     monkeypatch.setattr(source.os, "pread", lambda fd, size, at: real(fd, max(0, min(size, 100 - at)), at))
+    monkeypatch.setattr(source.os, "fstat", lambda _: SimpleNamespace(st_size=100))
     assert tail.read() == []
     assert tail.retry_in == pytest.approx(SHRINK_SECONDS)
     clock.now += SHRINK_SECONDS
@@ -82,7 +84,7 @@ def test_a_stale_size_seen_once_is_no_truncation(
     assert look(tail) == [lines(20, 21)]
 
 
-def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     append(log, lines(0, 20))
     look(tail)
 
@@ -90,6 +92,8 @@ def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, monkeypatch: pytes
         raise OSError(errno.ESTALE, "Stale file handle")
 
     monkeypatch.setattr(source.os, "pread", stale)
+    assert look(tail) == [], "a moment of it is not said"
+    clock.now += GONE_SECONDS
     assert look(tail) == [Missing("can't be read (stale file handle)")]
     monkeypatch.undo()
     append(log, lines(20, 21))

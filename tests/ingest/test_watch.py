@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -132,6 +134,11 @@ def test_polling_that_was_asked_for(tmp_path: Path, stop: Stop, monkeypatch: pyt
             "every 0.2 s: no inotify instance is left",
         ),
         (PermissionError(13, "Permission denied"), "every 0.2 s: the folder can't be watched"),
+        (
+            UnicodeEncodeError("utf-8", "\udce9", 0, 1, "surrogates not allowed"),
+            "every 0.2 s: a name there is no UTF-8",
+        ),
+        (RuntimeError("whatever comes"), "every 0.2 s: the folder can't be watched"),
     ],
 )
 def test_a_limit_of_inotify(
@@ -145,6 +152,32 @@ def test_a_limit_of_inotify(
     assert watched.arm()
     assert watched.how == how
     assert not watched.arm(), "not tried again and again"
+
+
+def test_a_watcher_that_fails_is_done_without(tmp_path: Path, stop: Stop) -> None:
+    watched = Watch(str(tmp_path / "train.log"), stop)
+    watched.arm()
+    try:
+        (tmp_path / os.fsdecode(b"caf\xe9.txt")).touch()
+    except OSError:
+        pytest.skip("this file system takes only UTF-8")
+    deadline = time.monotonic() + DEADLINE
+    while watched.how == "by events":
+        assert time.monotonic() < deadline
+        assert watched.wait() is not Woke.STOP
+    assert watched.how == "every 0.2 s: a name there is no UTF-8"
+    assert not watched.arm(), "not tried again and again"
+    assert watched.wait(0.001) is Woke.RETRY
+    watched.close()
+
+
+def test_what_gives_no_answer_is_as_good_as_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> str:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(watch.os, "readlink", away)
+    monkeypatch.setattr(watch.os.path, "isdir", lambda _: False)
+    assert folders_on_the_way("/mnt/shared/run/train.log") == ["/mnt/shared/run"]
 
 
 def test_a_write_ends_the_wait(tmp_path: Path, stop: Stop) -> None:

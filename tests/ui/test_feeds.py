@@ -15,7 +15,7 @@ import pytest
 from miles_tui.core.judge import Judge
 from miles_tui.core.run import RunState
 from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Appeared, Data, Ended, Missing
+from miles_tui.ingest.pieces import Appeared, Data, Ended, Missing, Piece
 from miles_tui.ui.feeds import LiveFeed, ReplayFeed
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.session import Session
@@ -96,6 +96,36 @@ def test_a_session_says_what_changed_once() -> None:
     assert session.take(Batch([Appeared()], True, 1, 2, "by events"), 0.0)
     assert session.take(Batch([Data(text[150_000:]), Ended()], True, 1, 2, "by events"), 0.0)
     assert session.run.ended == "finished"
+
+
+def test_since_when_a_log_can_not_be_read() -> None:
+    session = Session("train.log", RunState(Judge()))
+    text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
+
+    def take(clock: float, *pieces: Piece) -> None:
+        session.take(Batch(list(pieces), True, 1, 1, "by events"), clock)
+        session.place_in_time(clock, 0)
+
+    take(0.0, Data(text))
+    take(1.0, Missing("does not exist"))
+    assert session.status.since is None, "it is not there: that is no reading"
+    take(2.0, Missing("can't be read (input/output error)"))
+    take(3.0, Missing("can't be read (stale file handle)"))
+    assert session.status.since == 2.0
+    assert session.status.unreadable
+    session.tick(1e6)
+    assert session.run.verdict() != "stalled", "nobody knows"
+    take(1e6, Appeared())
+    assert session.status.since is None
+    assert not session.status.unreadable
+    session.changed()
+    assert session.hear(1e6 + 20, 5.0)
+    assert not session.hear(1e6 + 22, 7.0)
+    assert session.status.trouble == "can't be read (no answer)"
+    assert session.status.since == 1e6 + 15
+    assert session.changed().header
+    assert session.hear(1e6 + 24, None)
+    assert session.status.trouble == ""
 
 
 def test_a_log_that_fell_silent_long_ago_is_stalled_at_once() -> None:

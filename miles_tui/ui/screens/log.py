@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from miles_tui.core.sift import Entry, entries_of
 from miles_tui.core.text import wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.places import Place, find_place
+from miles_tui.ui.aside import aside
 from miles_tui.ui.logbook import LogBook
 from miles_tui.ui.loglines import LEVELS, marked, whole_text
 from miles_tui.ui.screens.sub import SubScreen
@@ -297,7 +297,7 @@ class PlaceScreen(LogScreen):
         place: Place | None = None
         try:
             if self._parts:
-                place = await asyncio.to_thread(find_place, self._parts, self.rollout, self._time)
+                place = await aside(find_place, self._parts, self.rollout, self._time)
         except MilesTuiError as error:
             self._said = str(error)
         self._looking = False

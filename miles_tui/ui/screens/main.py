@@ -15,6 +15,7 @@ from textual.widget import Widget
 from miles_tui.core.columns import Axis, Span
 from miles_tui.core.glossary import meaning_of
 from miles_tui.core.run import Change
+from miles_tui.core.text import clock
 from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
@@ -270,18 +271,15 @@ class MainScreen(MainActions):
     def _surroundings(self) -> Surroundings:
         """Notes about the input and the view."""
         status, urgent, notes = self.session.status, [], []
-        if status.missing:
-            gone = status.missing == "does not exist"
-            urgent.append(
-                f"waiting for {self.session.name} to appear" if gone else f"{self.session.name} {status.missing}"
-            )
+        if status.trouble:
+            urgent.append(self._trouble())
         if status.percent is not None:
             urgent.append(f"reading, {status.percent} %")
         if status.wrong:
             urgent.append(status.wrong)
         elif status.ended:
             notes.append("input ended" if self.session.live else "replay ended")
-        elif status.how.startswith("every"):
+        elif status.how.startswith("every") and not status.unreadable:
             notes.append(f"polling {status.how}")
         if self._axis is not None and not self._plan.titles:
             notes.append(scale_words(self._axis, self._plan.width))
@@ -297,6 +295,17 @@ class MainScreen(MainActions):
             said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
             run=s.name if app.place else "", today=self._today(),
         )  # fmt: skip
+
+    def _trouble(self) -> str:
+        """Why nothing can be read; of a log that may be there, since when, on the clock that the log's times are of."""
+        status, zone = self.session.status, self.session.zone.offset
+        if not status.unreadable:
+            return f"waiting for {self.session.name} to appear"
+        if status.since is None:
+            return status.trouble
+        offset = time.localtime(status.since).tm_gmtoff if zone is None else zone
+        why = status.trouble.partition(" (")
+        return f"{why[0]} since {clock(status.since + offset)}{''.join(why[1:])}"
 
     def _today(self) -> float | None:
         """Our time on the wall, where a log's last line is of another day; zones are at most 14 hours apart."""
