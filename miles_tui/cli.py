@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from miles_tui.export import Exporter
     from miles_tui.ingest.read import Log
 
-# What status reads: 0.16 ms a rollout and 0.7 ms a mebibyte beside the 75 ms of starting, well under 150 in all.
-STATUS_ROLLOUTS, STATUS_MB = 320, 32
-
 SUMMARY = """\
 miles-tui LOG...               the dashboard; LOG is a file, a folder (its runs), - or FILE.gz
 miles-tui demo                 the dashboard on a bundled run, played at speed: no file needed
@@ -274,9 +271,11 @@ def profiles(argv: Sequence[str]) -> int:
 
 
 def status(argv: Sequence[str]) -> int:
+    from miles_tui.ingest.past import NEWEST, NEWEST_MB, NEWEST_ROLLOUTS, is_seekable, without_past
+
     p = parser("status", "One line about a run, for tmux's status-right or a prompt, from the end of the log.\n\n"
-               f"It judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
-               f"{STATUS_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
+               f"It judges the newest {NEWEST_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
+               f"{NEWEST_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
                "The settings (profile, switched_off) count, as on the screen.")  # fmt: skip
     p.add_argument("log", metavar="LOG")
     add_profile(p)
@@ -284,12 +283,11 @@ def status(argv: Sequence[str]) -> int:
     from miles_tui.brief import status_line
     from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
-    from miles_tui.ingest.past import Past, is_seekable, without_past
     from miles_tui.reading import read_as_of
 
     log = find_logs([a.log])[0]
     if is_seekable(log.path):
-        log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
+        log = without_past(log, NEWEST)
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
     print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
     return max(not_all(run.cut_short), 0 if run.records else 3)
