@@ -271,7 +271,7 @@ async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
     os.utime(three[0], (time.time() - 7200,) * 2)
     async with opened(three) as screen:
         near = screen.app.sessions[0]
-        near.run.judge.acknowledge(near.run.alerts[-1])
+        near.run.judge.acknowledge(near.run.alerts[0])
         near.run.judge.switch("rollout-slowdown", on=False)
         for keys in (("enter",), ("j", "enter")):  # the two that were written to last
             await screen.press(*keys)
@@ -282,10 +282,10 @@ async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
         await screen.look()
         near_now = next(one for one in screen.app.beyond if one.feed.name == "near.log")
         assert near_now.session is not None
-        assert near_now.session.run.alerts[-1].seen
+        assert near_now.session.run.alerts[0].seen
         screen.app.open_run(0)
         await screen.wait(lambda _: screen.app.session.name == "near.log" and screen.app.session.status.caught_up)
-        assert any(alert.seen for alert in screen.app.session.run.alerts)
+        assert screen.app.session.run.alerts[0].seen
         assert "rollout-slowdown" in screen.app.session.run.judge.off
         assert not [one for one in screen.told if one[0] == "near.log" and one[2]]
 
