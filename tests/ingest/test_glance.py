@@ -1,4 +1,4 @@
-"""Logs looked at now and then: new bytes only, whatever was done to the file between two looks, at the cost of a stat."""
+"""Logs looked at now and then: new bytes only, whatever was done to the file meanwhile; nothing new costs a stat."""
 
 from __future__ import annotations
 
