@@ -72,15 +72,16 @@ def dashboard(argv: Sequence[str]) -> int:
         raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
     if not sys.stdout.isatty():
         return check([*a.logs, *passed_on(a)])
-    from miles_tui.ingest.logs import find_logs, newest_log
+    from miles_tui.ingest.logs import Told, find_logs, newest_log, runs_in
 
     given = a.logs or [newest_log(Path.cwd())]
     logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
     setup = setup_of(a)
     from miles_tui.ui.app import run_dashboard
 
-    folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
-    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated)) if folders else None
+    folders = [name for name in given if Path(name).is_dir()]  # new runs appear in a folder
+    told: Told = {}
+    more = (lambda: [log for folder in folders for log in runs_in(folder, told)]) if folders else None
     return run_dashboard(logs, setup, more)
 
 

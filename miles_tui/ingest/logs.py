@@ -9,6 +9,8 @@ import heapq
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
@@ -16,15 +18,18 @@ from miles_tui.core.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
-from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, in_words
+from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, Key, PlainFile, in_words
 
 __all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
+
+Told = dict[Path, tuple[Key, int, bool]]  # of each file: which it was, when it was written to, whether it is a log
 
 SAMPLE = 64 * 1024
 NO_CAUSE = "no line with a Miles metric was found"
 DEPTH = 3  # folders below the one given that are searched when it holds no log itself
 ENTRIES = 5000  # names looked at in all
-FILES = 300  # newest files looked into
+FILES = 300  # newest logs taken
+LOOKED_INTO = 2500  # newest files, of which the most may be no logs: 0.1 ms each
 
 _LAUNCH = re.compile(
     rb"\((?:MegatronTrainRayActor|FSDPTrainRayActor|Rollout(?:Manager|Executor|Controller))[\w]*[ )]"
@@ -86,16 +91,18 @@ def newest_log(folder: str | PathLike[str]) -> Path:
     return runs_in(folder)[0].path
 
 
-def runs_in(folder: str | PathLike[str]) -> list[Log]:
+def runs_in(folder: str | PathLike[str], told: Told | None = None) -> list[Log]:
     """The Miles runs in a folder, the one written to last first; folders below only where it holds none itself.
 
-    Raises UnreadableLog when there is none.
+    `told` is what earlier looks found: a file is looked into again only where it may be another one by now. Raises
+    UnreadableLog when there is none.
     """
     top = Path(folder)
+    told = {} if told is None else told
     try:
         levels = _levels(top)
         for files in levels:
-            logs = [path for path in _newest(files) if _is_miles(path)]
+            logs = list(islice((path for path in _newest(files) if _is_miles(path, told)), FILES))
             jobs = [path for path in logs if not _RAY_PART.fullmatch(path.name)] or logs
             if jobs:
                 runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in grouped(jobs)]
@@ -149,23 +156,24 @@ def _levels(top: Path) -> Iterator[list[Path]]:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir(follow_symlinks=False):
-                    below.append(Path(entry.path))
-                elif not _NO_LOG.fullmatch(entry.name):
-                    files.append(Path(entry.path))
+                with suppress(OSError):  # one that can't be looked at hides no other
+                    if entry.is_dir(follow_symlinks=False):
+                        below.append(Path(entry.path))
+                    elif not _NO_LOG.fullmatch(entry.name):
+                        files.append(Path(entry.path))
         yield files
         folders = sorted(below)
 
 
-def _newest(files: Iterable[Path]) -> list[Path]:
+def _newest(files: Iterable[Path]) -> Iterator[Path]:
+    """The newest files, each once, whatever links lead to it; workers' own output comes last."""
     seen: set[str] = set()
-    newest: list[Path] = []
-    for path in heapq.nlargest(FILES, files, key=_written):
+    by_age = heapq.nlargest(LOOKED_INTO, files, key=lambda path: (not _RAY_PART.fullmatch(path.name), _written(path)))
+    for path in by_age:
         real = os.path.realpath(path)  # train.log, and the attempt that it is a link to
-        if real not in seen and path.is_file():
+        if real not in seen:
             seen.add(real)
-            newest.append(path)
-    return newest
+            yield path
 
 
 def _written(path: Path) -> float:
@@ -175,12 +183,19 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _is_miles(path: Path) -> bool:
+def _is_miles(path: Path, told: Told) -> bool:
     try:
+        found = path.stat()
+        before = told.get(path)
+        key = (found.st_dev, found.st_ino)
+        if before is not None and before[0] == key and (before[2] or before[1] == found.st_mtime_ns):
+            return before[2]
         text = sample(path)
     except OSError:
         return False
-    return bool(METRIC.search(text) or _LAUNCH.search(text))
+    miles = bool(METRIC.search(text) or _LAUNCH.search(text))
+    told[path] = (key, found.st_mtime_ns, miles)
+    return miles
 
 
 def _check(path: Path, must_exist: bool) -> None:

@@ -31,7 +31,7 @@ UNREADABLE, MISSING = "unreadable", "missing"
 SILENT_SECONDS = 3600.0
 QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
 OVER = ("crashed", "stalled")
-YIELD = 0.005  # seconds between two pieces of one log
+YIELD = 0.005  # seconds between two pieces, and between two logs: keys wait for one at most
 HISTORY = 64  # values of a signal that are kept: the list shows a mean
 MOST_OWED = 4.0  # seconds
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from textual.app import App
 
 from miles_tui.errors import MilesTuiError
-from miles_tui.ui.beyond import Listed, Rounds, known_of, looks, mark_of, may_go
+from miles_tui.ui.beyond import YIELD, Listed, Rounds, known_of, looks, mark_of, may_go
 from miles_tui.ui.feeds import Feed, LiveFeed
 from miles_tui.ui.notice import Known
 from miles_tui.ui.runs import RunRow
@@ -190,6 +190,8 @@ class Following(App[None]):
             listed.looked = time.monotonic()
             before = listed.row, listed.news
             await listed.judge(pieces, self)
+            if pieces != []:
+                await asyncio.sleep(YIELD)
             changed |= before != (listed.row, listed.news)
             if listed.alive and not listed.gone and room:
                 room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
