@@ -140,6 +140,8 @@ class Listed:
         age = 0.0 if session.watched else self.feed.age()
         while not self.gone:
             now = time.monotonic()
+            if not pieces and glance.caught_up and session.watched:
+                break
             session.take(Batch(pieces, glance.caught_up, glance.position, glance.position, ""), now - age)
             if glance.caught_up:
                 break
@@ -155,6 +157,8 @@ class Listed:
         missing = bool(session.status.missing)
         over = not missing and may_go(session.run, max(0.0, time.time() - glance.written))
         session.rest(over=over)
+        if session.watched and not over and not session.changed():
+            return
         if over:
             session.tick(now)
         host.heard(session, now)

@@ -18,6 +18,7 @@ from driven import Driven
 
 from miles_tui.core.alerts import acknowledge
 from miles_tui.core.judge import Judge
+from miles_tui.core.reader import KEPT
 from miles_tui.core.run import RunState
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.beyond import MOST_OWED, Listed, Rounds, looks
@@ -310,4 +311,9 @@ async def test_what_is_kept_of_a_run_beyond_is_bounded(tmp_path: Path, blocks: l
     finally:
         tracemalloc.stop()
     assert all(one.alive for one in runs)
+    for one in runs:
+        grow(tmp_path / one.feed.name, noise)
+        await one.judge(one.look(), host)
+        assert one.session is not None
+        assert len(one.session._reader._gap) <= KEPT
     assert each < 400_000, f"{each / 1e3:.0f} KB"
