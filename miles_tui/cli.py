@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,6 @@ from miles_tui.output import abandon, prepare
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
     from miles_tui.ingest.read import Log
-
-# What status reads: 0.16 ms a rollout and 0.7 ms a mebibyte beside the 75 ms of starting, well under 150 in all.
-STATUS_ROLLOUTS, STATUS_MB = 320, 32
 
 SUMMARY = """\
 miles-tui LOG...               the dashboard; LOG is a file, a folder (its runs), - or FILE.gz
@@ -75,7 +73,7 @@ def dashboard(argv: Sequence[str]) -> int:
         raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
     if not sys.stdout.isatty():
         return check([*a.logs, *passed_on(a)])
-    from miles_tui.ingest.logs import find_logs, newest_log
+    from miles_tui.ingest.logs import Told, find_logs, newest_log
 
     given = a.logs or [newest_log(Path.cwd())]
     logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
@@ -83,7 +81,9 @@ def dashboard(argv: Sequence[str]) -> int:
     from miles_tui.ui.app import run_dashboard
 
     folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
-    more = (lambda: find_logs(given, must_exist=False, rotations=a.rotated, patient=True)) if folders else None
+    told: Told = {}
+    again = partial(find_logs, given, must_exist=False, rotations=a.rotated, patient=True, told=told)
+    more = again if folders else None
     return run_dashboard(logs, setup, more)
 
 
@@ -274,9 +274,11 @@ def profiles(argv: Sequence[str]) -> int:
 
 
 def status(argv: Sequence[str]) -> int:
+    from miles_tui.ingest.past import NEWEST, NEWEST_MB, NEWEST_ROLLOUTS, is_seekable, without_past
+
     p = parser("status", "One line about a run, for tmux's status-right or a prompt, from the end of the log.\n\n"
-               f"It judges the newest {STATUS_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
-               f"{STATUS_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
+               f"It judges the newest {NEWEST_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
+               f"{NEWEST_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
                "The settings (profile, switched_off) count, as on the screen.")  # fmt: skip
     p.add_argument("log", metavar="LOG")
     add_profile(p)
@@ -284,12 +286,11 @@ def status(argv: Sequence[str]) -> int:
     from miles_tui.brief import status_line
     from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
-    from miles_tui.ingest.past import Past, is_seekable, without_past
     from miles_tui.reading import read_as_of
 
     log = find_logs([a.log])[0]
     if is_seekable(log.path):
-        log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
+        log = without_past(log, NEWEST)
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
     print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
     return max(not_all(run.cut_short), 0 if run.records else 3)

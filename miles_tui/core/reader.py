@@ -15,7 +15,7 @@ What is searched where for facts (searching every line for words would cost more
   Ray prefix) and the gap holds a sign of a start (`facts.MARKS`, 0.5 s a gigabyte of such logs): a process
   with a pid that was heard before is the same one, whatever others print;
 - every line for the pause pattern, if one was given.
-The gap is kept as a copy of at most `GAP` bytes for this.
+The gap is kept as a copy of at most `GAP` bytes for this, of `KEPT` by a reader at rest (`slim`).
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from miles_tui.core.usual import Usual
 from miles_tui.core.wrapped import Unwrap
 
 GAP = 1 << 20
+KEPT = 1 << 16  # bytes of a gap that a reader at rest keeps
 _MOST_PRODUCERS = 4096
 _FORM_LINES = 8  # at a log's beginning, of which one is a container runtime's if all are; the first may be cut
 _FORM_WITHIN = 200  # bytes
@@ -55,9 +56,9 @@ class Reader:
         self._whole_until = 0  # of the region at hand: up to where it is known that no part can be left out
         self._searcher = Searcher()
         self._usual = Usual()
-        # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer
-        # for good: to grow and free one with every record costs more than all the copying.
-        self._gap = bytearray(GAP)
+        # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer, as long
+        # as the longest gap: to grow and free one with every record costs more than all the copying.
+        self._gap = bytearray()
         self._held = self._seen = 0
         self._numbers: dict[tuple[str, Source, str], int] = {}
 
@@ -77,6 +78,16 @@ class Reader:
         """All that was written has been fed: the facts in the text since the last record that was not looked at yet."""
         items: list[Item] = list(self._search(b""))
         return items
+
+    def slim(self) -> None:
+        """After `settle`, where nothing is fed for a while: keep no more of the text since the last record than `KEPT`.
+
+        What a restart's launch said before that is no longer read for its arguments; its launch lines were heard.
+        """
+        drop = max(0, self._held - KEPT)
+        self._gap = self._gap[drop : self._held]
+        self._held -= drop
+        self._seen = max(0, self._seen - drop)
 
     def finish(self) -> list[Item]:
         """The end of a log that is written no more: its last line counts without a line end, then as `settle`."""

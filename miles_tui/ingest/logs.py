@@ -10,6 +10,8 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
@@ -18,15 +20,18 @@ from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.away import is_away
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
-from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, unreadable
+from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, Key, PlainFile, unreadable
 
 __all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
+
+Told = dict[Path, tuple[Key, int, bool]]  # of each file: which it was, when it was written to, whether it is a log
 
 SAMPLE = 64 * 1024
 NO_CAUSE = "no line with a Miles metric was found"
 DEPTH = 3  # folders below the one given that are searched when it holds no log itself
 ENTRIES = 5000  # names looked at in all
-FILES = 300  # newest files looked into
+FILES = 300  # newest logs taken
+LOOKED_INTO = 2500  # newest files, of which the most may be no logs: 0.1 ms each
 
 _LAUNCH = re.compile(
     rb"\((?:MegatronTrainRayActor|FSDPTrainRayActor|Rollout(?:Manager|Executor|Controller))[\w]*[ )]"
@@ -55,13 +60,18 @@ _MAGIC = (
 
 
 def find_logs(
-    given: Sequence[str | PathLike[str]], *, must_exist: bool = True, rotations: bool = False, patient: bool = False
+    given: Sequence[str | PathLike[str]],
+    *,
+    must_exist: bool = True,
+    rotations: bool = False,
+    patient: bool = False,
+    told: Told | None = None,
 ) -> list[Log]:
     """The logs that the arguments mean, in their order: a folder stands for its runs, rotations of one run are one.
 
     `rotations` adds those that lie beside a file. Without `must_exist` a file that isn't there yet is
     taken as it is. Raises UnreadableLog: a file that is missing, forbidden or binary, a folder without a log; with
-    `patient` such an argument is left out.
+    `patient` such an argument is left out. `told` as in `runs_in`.
     """
     files: dict[Path, str] = {}
     logs: list[Log] = []
@@ -74,7 +84,7 @@ def find_logs(
             continue
         try:
             if _is_folder(path):
-                logs.extend(runs_in(path))
+                logs.extend(runs_in(path, told))
             else:
                 _check(path, must_exist)
                 files[path] = os.fspath(item)
@@ -107,16 +117,18 @@ def newest_log(folder: str | PathLike[str]) -> Path:
     return runs_in(folder)[0].path
 
 
-def runs_in(folder: str | PathLike[str]) -> list[Log]:
+def runs_in(folder: str | PathLike[str], told: Told | None = None) -> list[Log]:
     """The Miles runs in a folder, the one written to last first; folders below only where it holds none itself.
 
-    Raises UnreadableLog when there is none.
+    `told` is what earlier looks found: a file is looked into again only where it may be another one by now. Raises
+    UnreadableLog when there is none.
     """
     top, away = Path(folder), list[OSError]()
+    told = {} if told is None else told
     try:
         levels = _levels(top)
         for files in levels:
-            logs = [path for path in _newest(files) if _is_miles(path, away)]
+            logs = list(islice((path for path in _newest(files) if _is_miles(path, told, away)), FILES))
             jobs = [path for path in logs if not _RAY_PART.fullmatch(path.name)] or logs
             if jobs:
                 runs = [Log(parts[-1], str(parts[-1]), tuple(parts[:-1])) for parts in grouped(jobs)]
@@ -172,23 +184,24 @@ def _levels(top: Path) -> Iterator[list[Path]]:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir(follow_symlinks=False):
-                    below.append(Path(entry.path))
-                elif not _NO_LOG.fullmatch(entry.name):
-                    files.append(Path(entry.path))
+                with suppress(OSError):  # one that can't be looked at hides no other
+                    if entry.is_dir(follow_symlinks=False):
+                        below.append(Path(entry.path))
+                    elif not _NO_LOG.fullmatch(entry.name):
+                        files.append(Path(entry.path))
         yield files
         folders = sorted(below)
 
 
-def _newest(files: Iterable[Path]) -> list[Path]:
+def _newest(files: Iterable[Path]) -> Iterator[Path]:
+    """The newest files, each once, whatever links lead to it; workers' own output comes last."""
     seen: set[str] = set()
-    newest: list[Path] = []
-    for path in heapq.nlargest(FILES, files, key=_written):
+    by_age = heapq.nlargest(LOOKED_INTO, files, key=lambda path: (not _RAY_PART.fullmatch(path.name), _written(path)))
+    for path in by_age:
         real = os.path.realpath(path)  # train.log, and the attempt that it is a link to
         if real not in seen:
             seen.add(real)
-            newest.append(path)
-    return newest
+            yield path
 
 
 def _written(path: Path) -> float:
@@ -198,14 +211,21 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def _is_miles(path: Path, away: list[OSError]) -> bool:
+def _is_miles(path: Path, told: Told, away: list[OSError]) -> bool:
     """False where it can't be read; into `away` goes why, where it may be one."""
     try:
+        found = path.stat()
+        before = told.get(path)
+        key = (found.st_dev, found.st_ino)
+        if before is not None and before[0] == key and (before[2] or before[1] == found.st_mtime_ns):
+            return before[2]
         text = sample(path)
     except OSError as error:
         away += [error] if is_away(error) else []
         return False
-    return bool(METRIC.search(text) or _LAUNCH.search(text))
+    miles = bool(METRIC.search(text) or _LAUNCH.search(text))
+    told[path] = (key, found.st_mtime_ns, miles)
+    return miles
 
 
 def _check(path: Path, must_exist: bool) -> None:

@@ -97,8 +97,8 @@ def grouped(files: Sequence[Path]) -> list[list[Path]]:
     for live in [live for live, parts in groups.items() if live in parts]:
         if live not in groups:
             continue
-        here = alone.get(live.parent, {})
-        maybe = [live.with_name(name) for name in here if name[0] == live.name[0] and is_rotation(name, live.name)]
+        here, stem = alone.get(live.parent, {}), live.name.rpartition(".")[0] or live.name
+        maybe = [live.with_name(name) for name in here if name.startswith(stem) and is_rotation(name, live.name)]
         joining = _that_go_on(maybe, groups[live])
         groups[live] += joining
         for path in joining:

@@ -128,6 +128,9 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def begin(self, feed: Feed, session: Session) -> None:
         self.run_worker(self._read(feed, session), name=feed.name)
 
+    def heard(self, session: Session, now: float) -> None:
+        self.noticing.heard(session, now)
+
     def ended(self, session: Session) -> None:
         self.noticing.forget(session)
 
@@ -180,7 +183,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             self.post_message(Grew())
 
     def on_grew(self) -> None:
-        self.noticing.retitle(self.session, self.sessions)
+        self.noticing.retitle(self.session, self.sessions, self.beyond)
 
     def on_signal_table_selected(self) -> None:
         row = self.screen.query_one(SignalTable).selected if isinstance(self.screen, MainScreen) else None

@@ -1,44 +1,96 @@
-"""The logs of a list that are not followed: each is read once, and then looked at, whether it has grown since.
+"""The logs of a list that are not followed: each is judged by its newest rollouts, then looked at once a minute.
 
-A look is a stat, in a thread: 300 logs take 2 ms of it every ten seconds.
+A look at a log that has not grown is a stat. The new bytes of one that has are judged by what is kept of it: 0.3 MB, of
+which nothing is kept once it is over, or silent for long.
 """
 
 from __future__ import annotations
 
+import asyncio
+import heapq
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from miles_tui.brief import status_line
 from miles_tui.core.run import RunState
 from miles_tui.errors import MilesTuiError
-from miles_tui.ingest.read import Log, read_all
+from miles_tui.ui.aside import aside
 from miles_tui.ui.feeds import Feed, LiveFeed
-from miles_tui.ui.notice import Key, open_keys
+from miles_tui.ui.notice import Known
 from miles_tui.ui.runs import UNREAD, RunRow, run_row
+from miles_tui.ui.session import Session
 
 if TYPE_CHECKING:
+    from miles_tui.ingest.glance import Glance, Mark
+    from miles_tui.ingest.pieces import Piece
     from miles_tui.ui.setup import Setup
 
-UNREADABLE = "unreadable"
+UNREADABLE, MISSING = "unreadable", "missing"
 SILENT_SECONDS = 3600.0
 QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
 OVER = ("crashed", "stalled")
-YIELD = 0.005  # seconds between two chunks: a thread of Python, and the loop's keys would wait for it
+YIELD = 0.005  # seconds between two pieces, and between two logs: keys wait for one at most
+HISTORY = 64  # values of a signal that are kept: the list shows a mean
+MOST_OWED = 4.0  # seconds
 
-Mark = tuple[tuple[int, int, int], ...]  # of each file: inode, size, time of the last write in nanoseconds
+
+class Host(Protocol):
+    """Whose logs these are."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    def heard(self, session: Session, now: float) -> None:
+        """A session took a batch, or time went by: tell what is news. `now` is a monotonic clock in seconds."""
+        ...
+
+    def ended(self, session: Session) -> None:
+        """A session takes nothing more."""
+        ...
+
+
+class Rounds:
+    """Whose turn it is, so that each of many is looked at once in `seconds`, evenly: no moment has more than others.
+
+    What a slow disk held up is made up for `MOST_OWED` seconds' worth at once.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._owed = 0.0
+        self._at: float | None = None
+
+    def due(self, runs: Sequence[Listed], now: float) -> list[Listed]:
+        """Those whose turn it is at `now`, the one that was looked at longest ago first."""
+        passed = 0.0 if self._at is None else min(now - self._at, MOST_OWED)
+        self._at = now
+        self._owed = min(self._owed + len(runs) * passed / self._seconds, len(runs))
+        count = int(self._owed)
+        self._owed -= count
+        return heapq.nsmallest(count, runs, key=lambda listed: listed.looked)
 
 
 @dataclass(slots=True, eq=False)
 class Listed:
-    """A log that is not followed: what one reading of it gave, and what its files were then."""
+    """A log that is not followed: its row, and what judges it on while it is alive."""
 
     feed: Feed
     row: RunRow
-    mark: Mark = ()
-    open: frozenset[Key] = frozenset()  # its alerts that were not over
-    alive: bool = False  # it was written to lately, and may say more
+    known: Known | None = None  # of an earlier reading, until `session` has caught up
+    mark: Mark = ()  # of its file as it was read, where there is no `session`
+    session: Session | None = None
+    news: int = 0  # how bad it is, as `Session.news_rank`
+    line: str = ""  # its state in a line
+    looked: float = float("-inf")  # when, by the monotonic clock
+    gone: bool = False  # it is followed by now
+    glance: Glance | None = None
+    path: Path | None = field(init=False)  # of the file that is written to
+
+    def __post_init__(self) -> None:
+        self.path = next(reversed(self.feed.parts), None)
 
     @property
     def unread(self) -> bool:
@@ -46,45 +98,112 @@ class Listed:
         return self.row.verdict == UNREAD
 
     @property
-    def written(self) -> int:
-        """When it was written to last, as it was read; nanoseconds of the file system's clock."""
-        return max((at for _, _, at in self.mark), default=0)
+    def alive(self) -> bool:
+        """Whether it may say more soon."""
+        return self.session is not None and not self.session.status.missing
 
-    def read(self, setup: Setup) -> None:
-        """Read it as far as it goes by now, or find that it can't be read. Blocks; for a thread."""
-        self.mark = mark_of(self.feed)
-        if isinstance(self.feed, LiveFeed):
-            self.feed.look()
-        age = self.feed.age()
+    @property
+    def told(self) -> Known | None:
+        """What is known of its alerts, for a reading from now on."""
+        session = self.session
+        return known_of(session, self.known) if session is not None and session.watched else self.known
+
+    def look(self) -> list[Piece] | None:
+        """Its new bytes, or the first of them; None where it is to be read from its newest rollouts on. Blocks."""
+        if self.session is not None and self.glance is not None:
+            return self.glance.read()
+        return None if self.unread or mark_of(self.path) != self.mark else []
+
+    async def judge(self, pieces: list[Piece] | None, host: Host) -> None:
+        """Judge what `look` gave, and what there is more. A log that can't be read has a row that says so."""
         try:
-            run = _run_of(self.feed, setup, age)
-        except MilesTuiError:
-            self.row, self.alive = RunRow(self.feed.name, verdict=UNREADABLE, followed=False), False
+            if pieces is None:
+                await self._begin(host.setup)
+                pieces = []
+            if self.session is not None and self.glance is not None:
+                await self._take(self.session, self.glance, pieces, host)
+        except (MilesTuiError, OSError):
+            self.row = RunRow(self.feed.name, verdict=UNREADABLE, followed=False)
+            self._forget(host)
+            self.mark = await aside(mark_of, self.path)
+
+    async def _begin(self, setup: Setup) -> None:
+        self.glance = await aside(_newest, self.feed)
+        run = setup.run(keep_metrics=False, history=max(HISTORY, 2 * setup.window))
+        run.feed(self.glance.log.launch)
+        self.session = Session(
+            self.feed.name, run, pause=setup.pause, live=self.feed.live, keep_text=False, known=self.known
+        )
+
+    async def _take(self, session: Session, glance: Glance, pieces: list[Piece], host: Host) -> None:
+        from miles_tui.ingest.follow import Batch
+
+        age = 0.0 if session.watched else self.feed.age()
+        while not self.gone:
+            now = time.monotonic()
+            if not pieces and glance.caught_up and session.watched:
+                break
+            session.take(Batch(pieces, glance.caught_up, glance.position, glance.position, ""), now - age)
+            if glance.caught_up:
+                break
+            host.heard(session, now)
+            await asyncio.sleep(YIELD)
+            pieces = await aside(glance.read)
+        if not self.gone:
+            self._settle(session, glance, now, host)
+
+    def _settle(self, session: Session, glance: Glance, now: float, host: Host) -> None:
+        """It was read as far as it goes: tell what is news, and keep what is needed for the next look."""
+        session.tick(now)
+        missing = bool(session.status.missing)
+        over = not missing and may_go(session.run, max(0.0, time.time() - glance.written))
+        session.rest(over=over)
+        if session.watched and not over and not session.changed():
             return
-        self.take(run)
-        self.alive = self.feed.live and not may_go(run, age)
+        if isinstance(self.feed, LiveFeed):
+            self.feed.written = glance.written or self.feed.written
+        if over:
+            session.tick(now)
+        host.heard(session, now)
+        self.take(session, (MISSING if glance.position else UNREADABLE) if missing else "")
+        if over:
+            self.known, self.mark = known_of(session, self.known), glance.mark
+            self._forget(host)
 
-    def take(self, run: RunState) -> None:
+    def _forget(self, host: Host) -> None:
+        if self.session is not None:
+            host.ended(self.session)
+        self.session = self.glance = None
+
+    def take(self, session: Session, note: str = "") -> None:
         """What is known of the run by now."""
-        self.row = run_row(self.feed.name, run, followed=False)
-        self.open = open_keys(run.alerts)
+        self.row = run_row(self.feed.name, session.run, note=note, followed=False)
+        self.news, self.line = session.news_rank, status_line(session.run)
 
 
-def mark_of(feed: Feed) -> Mark:
-    """What the files of a log are; () where one is not there."""
+def known_of(session: Session, before: Known | None = None) -> Known:
+    """What a session told; `before`: what was known when it began."""
+    return Known.of(session.run, grew=session.grew, before=before)
+
+
+def mark_of(path: Path | None) -> Mark:
+    """What a file is by now; () where there is none."""
+    from miles_tui.ingest import glance
+
     try:
-        found = [part.stat() for part in feed.parts]
+        return glance.mark_of(path) if path is not None else ()
     except OSError:
         return ()
-    return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in found)
 
 
-def grown(listed: Iterable[Listed]) -> list[Listed]:
-    """Those that were read and are not as they were then. Blocks; for a thread."""
-    found = [one for one in listed if not one.unread and (mark := mark_of(one.feed)) and mark != one.mark]
-    for one in found:
-        if isinstance(one.feed, LiveFeed):
-            one.feed.look()
+def looks(listed: Iterable[Listed]) -> list[list[Piece] | None]:
+    """What a look at each of them gives. Blocks; for a thread."""
+    found: list[list[Piece] | None] = []
+    for one in listed:
+        try:
+            found.append(one.look())
+        except MilesTuiError:  # it is said when it is read anew
+            found.append(None)
     return found
 
 
@@ -94,21 +213,16 @@ def may_go(run: RunState, age: float) -> bool:
     return age >= (QUIET_SECONDS if over else SILENT_SECONDS)
 
 
-def _run_of(feed: Feed, setup: Setup, age: float) -> RunState:
-    """One reading of a log, as long as it is now, heard `age` seconds ago. Raises UnreadableLog."""
-    from miles_tui.core.reader import Reader  # after the first paint, as in `Session`
+def _newest(feed: Feed) -> Glance:
+    """What gives the log from its newest rollouts on. Blocks. Raises UnreadableLog."""
+    from miles_tui.errors import UnreadableLog
+    from miles_tui.ingest.glance import Glance
+    from miles_tui.ingest.past import NEWEST, is_seekable, without_past
+    from miles_tui.ingest.read import Log
 
-    run, reader = setup.run(keep_metrics=False), Reader(pause=setup.pause)
-    start = 0
-    if isinstance(feed, LiveFeed):
-        run.feed(feed.launch)
-        start = feed.start
-    for part in feed.parts:
-        last: Path | Log = Log(part, str(part), (), start) if part == feed.parts[-1] else part
-        for chunk in read_all(last):
-            run.feed(reader.feed(chunk), -age)
-            time.sleep(YIELD)
-        run.feed(reader.cut(), -age)
-    run.feed(reader.finish(), -age)
-    run.tick(0.0)  # as one that is followed: no word on a run that is only silent for a moment
-    return run
+    if not feed.parts:
+        raise UnreadableLog(f"{feed.name} can be read only once")
+    path = feed.parts[-1]
+    start, launch = (feed.start, feed.launch) if isinstance(feed, LiveFeed) else (0, ())
+    log = Log(path, str(path), tuple(feed.parts[:-1]), start, tuple(launch))
+    return Glance(without_past(log, NEWEST) if not start and is_seekable(path) else log)

@@ -1,28 +1,31 @@
 """Which runs of an app are followed.
 
-`MOST_RUNS` logs are followed to begin with. Those beyond are read once, and looked at now and then: one that is alive,
-has grown or is opened is followed from then on, and takes the place of one that is over or long silent. Only the run on
-the screen is followed by events: a silent one costs a look at its file every two seconds.
+`MOST_RUNS` logs are followed to begin with. Those beyond are looked at once a minute and judged all the same: one that
+is alive or is opened is followed from then on while there is room, and takes the place of one that is over or long
+silent. Only the run on the screen is followed by events: a silent one costs a look at its file every two seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 
 from textual.app import App
 
 from miles_tui.errors import MilesTuiError
 from miles_tui.ui.aside import aside
-from miles_tui.ui.beyond import UNREADABLE, Listed, grown, mark_of, may_go
+from miles_tui.ui.beyond import YIELD, Listed, Rounds, known_of, looks, mark_of, may_go
 from miles_tui.ui.feeds import Feed, LiveFeed
-from miles_tui.ui.notice import Key
+from miles_tui.ui.notice import Known
 from miles_tui.ui.runs import RunRow
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 
 MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
-MOST_ALIVE = 32  # that grow at once; of those beyond one is read anew with each look, and none of them rings
+MOST_ALIVE = 32  # that grow at once
+ROUND_SECONDS = 45.0  # in which each log beyond is looked at: one that has to wait is looked at within a minute still
+STEP_SECONDS = 1.0  # between two looks at some of them
 
 
 class Following(App[None]):
@@ -41,13 +44,14 @@ class Following(App[None]):
         self._stops: dict[int, asyncio.Event] = {}  # by the id of a session: ends its reading
         self.sessions = [self._session(feed) for feed in self.feeds]
         self.beyond = [Listed(feed, RunRow(feed.name, followed=False)) for feed in feeds[MOST_RUNS:]]
-        self._looking = False  # at those beyond, in a thread
+        self._looking = False  # at those beyond
+        self._rounds = Rounds(ROUND_SECONDS)
         self.shown = 0  # which of the sessions is on the screen
         self.opened = not listed  # is a run on the screen, or the list?
         self.attend()
 
-    def _session(self, feed: Feed) -> Session:
-        session = Session(feed.name, self.setup.run(), pause=self.setup.pause, live=feed.live)
+    def _session(self, feed: Feed, known: Known | None = None) -> Session:
+        session = Session(feed.name, self.setup.run(), pause=self.setup.pause, live=feed.live, known=known)
         self._stops[id(session)] = asyncio.Event()
         session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
         return session
@@ -59,6 +63,10 @@ class Following(App[None]):
 
     def begin(self, feed: Feed, session: Session) -> None:
         """Read and follow."""
+        raise NotImplementedError
+
+    def heard(self, session: Session, now: float) -> None:
+        """A session took a batch, or time went by: tell what is news."""
         raise NotImplementedError
 
     def ended(self, session: Session) -> None:
@@ -118,9 +126,8 @@ class Following(App[None]):
         if new:
             self.listed_anew(sort=True)
 
-    def _follow(self, feed: Feed, known: frozenset[Key] | None = None) -> None:
-        session = self._session(feed)
-        session.known = known
+    def _follow(self, feed: Feed, known: Known | None = None) -> None:
+        session = self._session(feed, known)
         self.feeds.append(feed)
         self.sessions.append(session)
         self.begin(feed, session)
@@ -128,8 +135,10 @@ class Following(App[None]):
     def _take_up(self, listed: Listed) -> None:
         """Follow one that was only listed; others may give their places."""
         self.beyond.remove(listed)
-        listed.feed.attention.near = False
-        self._follow(listed.feed, None if listed.unread else listed.open)
+        listed.gone, listed.feed.attention.near = True, False
+        if listed.session is not None:
+            self.ended(listed.session)
+        self._follow(listed.feed, listed.told)
         while len(self.sessions) > MOST_RUNS and (silent := self._silent()) is not None:
             self._let_go(silent)
 
@@ -153,35 +162,47 @@ class Following(App[None]):
         self.shown -= number < self.shown
         self._stops.pop(id(session)).set()
         self.ended(session)
-        listed = Listed(feed, RunRow(feed.name, followed=False), mark_of(feed))
-        listed.take(session.run)
+        listed = Listed(feed, RunRow(feed.name, followed=False), known_of(session, session.known))
+        listed.take(session)
         self.beyond.append(listed)
+        self.run_worker(self._mark(listed), name="mark")
+
+    async def _mark(self, listed: Listed) -> None:
+        listed.mark = await aside(mark_of, listed.path)
 
     def look_beyond(self) -> None:
-        """Read those that were not read yet; those that are alive and those that have grown are followed."""
+        """Look at those that are not followed, for as long as there are some; those that are alive may be followed."""
         if self.beyond and not self._looking:
             self._looking = True
             self.run_worker(self._look_beyond(), name="beyond")
 
     async def _look_beyond(self) -> None:
         try:
-            while (unread := next((listed for listed in self.beyond if listed.unread), None)) is not None:
-                await self._read_listed(unread)
-            found = [listed for listed in self.beyond if listed.alive]
-            found += await aside(grown, [listed for listed in self.beyond if not listed.alive])
-            for listed in found:
-                room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
-                if listed in self.beyond and listed.row.verdict != UNREADABLE and room:
-                    self._take_up(listed)
-            left = [listed for listed in found if listed in self.beyond]
-            if left:
-                await self._read_listed(min(left, key=lambda listed: listed.written))
+            while self.beyond:
+                unread = [listed for listed in self.beyond if listed.unread][:1]
+                await self.look_at(self._rounds.due(self.beyond, time.monotonic()) or unread)
+                await asyncio.sleep(0.0 if unread else STEP_SECONDS)
         finally:
             self._looking = False
 
-    async def _read_listed(self, listed: Listed) -> None:
-        await aside(listed.read, self.setup)
-        self.listed_anew()
+    async def look_at(self, some: Sequence[Listed]) -> None:
+        """Judge what some of those beyond say now. One that is alive is followed if there is room."""
+        changed, room = False, True
+        for listed, pieces in zip(some, await aside(looks, some) if some else (), strict=True):
+            if listed.gone:
+                continue
+            listed.looked = time.monotonic()
+            before = listed.row, listed.news
+            await listed.judge(pieces, self)
+            if pieces != []:
+                await asyncio.sleep(YIELD)
+            changed |= before != (listed.row, listed.news)
+            if listed.alive and not listed.gone and room:
+                room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
+                if room:
+                    self._take_up(listed)
+        if changed:
+            self.listed_anew()
 
     def listed_anew(self, *, sort: bool = False) -> None:
         """The rows of those beyond changed; `sort`: runs came."""

@@ -9,8 +9,8 @@ Only what happens from now on is news: what stands in a log at its first catch-u
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from miles_tui.core.alerts import Alert, alert_report
 from miles_tui.core.conditions.base import Severity
@@ -71,18 +71,63 @@ def key_of(alert: Alert) -> Key:
     return alert.condition, alert.attempt, alert.raised_step
 
 
-def open_keys(alerts: Iterable[Alert]) -> frozenset[Key]:
-    """Of those that are not over."""
-    return frozenset(key_of(alert) for alert in alerts if alert.open)
+@dataclass(slots=True, frozen=True)
+class Known:
+    """What was told of a run's alerts when it was read the last time, for one that reads it anew.
+
+    `open`: those that were not over, and how bad they were; `marked`: what the person had marked, with `count`, whether
+    seen, until when snoozed. All else that is open and was raised from rollout `reached` on, or by a line that is later
+    than `clock` (the log's), is news. `grew`: the log was written to since we watch. `off`: conditions switched off.
+    """
+
+    open: Mapping[Key, int] = field(default_factory=dict)
+    marked: Mapping[Key, tuple[int, bool, int | None]] = field(default_factory=dict)
+    reached: int | None = None
+    clock: float | None = None
+    grew: bool = False
+    off: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, run: RunState, *, grew: bool, before: Known | None = None) -> Known:
+        """What is known of `run`; the person's marks of `before` stay, where it was read from elsewhere on."""
+        alerts = run.alerts[-LOOKED_AT:]
+        marked = dict(before.marked) if before is not None else {}
+        marked |= {key_of(a): (a.count, a.seen, a.snoozed_until) for a in alerts if a.seen or a.snoozed_until}
+        told = {key_of(a): _rank(a) for a in run.alerts if a.open}
+        marked = dict(list(marked.items())[-LOOKED_AT:])
+        return cls(told, marked, run.pace.number, run.pace.clock, grew, frozenset(run.judge.off))
+
+    def among(self, alerts: Sequence[Alert]) -> list[Alert]:
+        """Those of a run's open `alerts` that are no news.
+
+        A reading that begins elsewhere in the log may raise the same onset at another rollout, in another attempt:
+        what was open then and is unknown to it is known by its condition.
+        """
+        strayed = {condition for condition, *_ in self.open.keys() - set(map(key_of, alerts))}
+        return [
+            a for a in alerts if a.open and (key_of(a) in self.open or a.condition in strayed or self._is_before(a))
+        ]
+
+    def mark(self, alerts: Iterable[Alert]) -> None:
+        """Give alerts the marks that the person gave them, unless they came back since."""
+        for alert in alerts:
+            count, seen, snoozed_until = self.marked.get(key_of(alert), (-1, False, None))
+            if alert.count == count:
+                alert.seen, alert.snoozed_until = seen, snoozed_until
+
+    def _is_before(self, alert: Alert) -> bool:
+        if alert.raised_time is not None and self.clock is not None and alert.raised_time > self.clock:
+            return False
+        return self.reached is not None and (alert.raised_step is None or alert.raised_step < self.reached)
 
 
 class Watcher:
     """The news of one run, by what was told of each alert before.
 
-    `known`: what was open when the log was read before, where it was: everything else that is open is news then.
+    `known`: what was told when the log was read before, where it was.
     """
 
-    def __init__(self, log: str, known: frozenset[Key] | None = None) -> None:
+    def __init__(self, log: str, known: Known | None = None) -> None:
         self.log = log
         self._before = known
         self._live = False
@@ -96,20 +141,24 @@ class Watcher:
         `now` is a monotonic clock in seconds.
         """
         by_person, self._baseline = run.judge.rebased_at != self._baseline, run.judge.rebased_at
-        past = by_person or not self._live
+        past, first = by_person or not self._live, live and not self._live
         self._live |= live
         before = self._before if not by_person else None
         alerts = {id(alert): alert for alert in run.alerts[-LOOKED_AT:]}
         alerts |= {key: known.alert for key, known in self._known.items() if known.told}
+        old = {id(alert) for alert in before.among(run.alerts)} if past and before is not None else None
         told, self._known = self._known, {}
         news: list[News] = []
         for key, alert in alerts.items():
             known = self._known[key] = told.get(key) or _Known(alert)
-            if past and (before is None or not alert.open or key_of(alert) in before):
-                known.told, known.rank = alert.open, _rank(alert)
+            if past and (old is None or not alert.open or key in old):
+                rank = before.open.get(key_of(alert)) if before is not None and first else None
+                known.told, known.rank = alert.open or rank is not None, _rank(alert) if rank is None else rank
+                if rank is None:
+                    continue  # else it is news where it became worse, or is over
             elif not self._live:
                 continue  # it will be news when the log is caught up with, unless it is over by then
-            elif alert.open:
+            if alert.open:
                 news += self._begins(known, now, quiet=alert.snoozed(run.judge.at))
             elif known.told:
                 known.told = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from miles_tui.brief import status_line
-from miles_tui.core.conditions.base import Severity
+from miles_tui.ui.beyond import Listed
 from miles_tui.ui.command import Command
 from miles_tui.ui.notice import Herald, News, Watcher, as_json
 from miles_tui.ui.session import Session
@@ -35,10 +35,10 @@ class Noticing:
             session.watch_from_here()
         self.herald.take(watcher.look(session.run, now, live=live), now)
 
-    def retitle(self, shown: Session, sessions: Sequence[Session]) -> None:
+    def retitle(self, shown: Session, sessions: Sequence[Session], beyond: Sequence[Listed] = ()) -> None:
         """The title says the run on the screen, or the one that fires worst where that one is quiet."""
         if shown.status.percent is None:
-            self.herald.title(title_of(shown, sessions))
+            self.herald.title(title_of(shown, sessions, beyond))
 
     def forget(self, session: Session) -> None:
         """It is followed no more."""
@@ -54,15 +54,14 @@ class Noticing:
             self.command.put(as_json(news.alert), {"MILES_TUI_LOG": news.log})
 
 
-def title_of(shown: Session, sessions: Sequence[Session]) -> str:
+def title_of(shown: Session, sessions: Sequence[Session], beyond: Sequence[Listed] = ()) -> str:
     """`▲2 gap-jump · 31/48`; with several runs the name of the one that it speaks of: `… · b.log`.
 
     It speaks of the run on the screen, unless another has worse news: past is no news there either.
     """
-
-    def worst(session: Session) -> int:
-        news = session.news
-        return 0 if not news else 2 if news[0].severity is Severity.CRITICAL else 1
-
-    told = max([shown, *sessions], key=worst)
-    return status_line(told.run) + (f" · {told.name}" if len(sessions) > 1 else "")
+    told = max([shown, *sessions], key=lambda session: session.news_rank)
+    line, name = status_line(told.run), told.name
+    far = max(beyond, key=lambda listed: listed.news, default=None)
+    if far is not None and far.news > told.news_rank:
+        line, name = far.line, far.feed.name
+    return line + (f" · {name}" if len(sessions) + len(beyond) > 1 else "")

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from miles_tui.core.conditions.base import Severity
 from miles_tui.core.diagnose import diagnose
 from miles_tui.core.run import Change, RunState
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
-from miles_tui.ui.notice import Key, key_of
+from miles_tui.ui.notice import Known
 
 if TYPE_CHECKING:
     from miles_tui.core.alerts import Alert
@@ -63,10 +64,20 @@ class Status:
 class Session:
     """The single writer of a run. Not thread-safe: the event loop calls it. `live`: it is no replay.
 
-    `pause` is the pattern of lines that mark a rollout as touched by a pause.
+    `pause` is the pattern of lines that mark a rollout as touched by a pause. Without `keep_text` the end of the log's
+    text is not kept: 2 MiB. `known`: what an earlier reading of the log told, where there was one.
     """
 
-    def __init__(self, name: str, run: RunState, *, pause: re.Pattern[bytes] | None = None, live: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        run: RunState,
+        *,
+        pause: re.Pattern[bytes] | None = None,
+        live: bool = True,
+        keep_text: bool = True,
+        known: Known | None = None,
+    ) -> None:
         self.name = name
         self.live = live
         self.run = run
@@ -77,11 +88,14 @@ class Session:
         self._glanced = -GLANCE_SECONDS
         self._was_caught_up = False
         self._doubted = False  # the file was written when its own stamps say that nothing was
-        # What was open when the log was read before, where it was: all else is news.
-        self.known: frozenset[Key] | None = None
+        self.known = known
+        if known is not None and known.off is not None:
+            for condition in run.judge.off ^ known.off:
+                run.judge.switch(condition, condition not in known.off)
         # Alerts of before we watched; None while there is no such moment yet. A replay is watched from its start.
         self._past: list[Alert] | None = None if live else []
-        self._grew = False  # since we watch
+        self.grew = known is not None and known.grew  # since we watch
+        self._keep_text = keep_text
         self.chosen = Chosen()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
         self._pause = pause
@@ -111,9 +125,10 @@ class Session:
             self._take(piece, now, change)
             if isinstance(piece, Data):
                 self._doubted &= not batch.caught_up or not self.status.caught_up  # it grows: our clock heard it
-                self.ring.add(piece.data, live=batch.caught_up)
-                self._grew |= self._past is not None
-            elif isinstance(piece, Cut):
+                if self._keep_text:
+                    self.ring.add(piece.data, live=batch.caught_up)
+                self.grew |= self._past is not None
+            elif isinstance(piece, Cut) and self._keep_text:
                 self.ring.cut(piece.why.value)
         status = self.status
         self._was_caught_up = status.caught_up
@@ -160,8 +175,22 @@ class Session:
     def watch_from_here(self) -> None:
         """The log was caught up with: what fires by now is past. Called again it changes nothing."""
         if self._past is None:
-            known = self.known
-            self._past = [a for a in self.run.firing if known is None or key_of(a) in known]
+            self._past = self.run.firing
+            if self.known is not None:
+                self.known.mark(self.run.alerts)
+                told = self.known.among(self.run.alerts)
+                self._past = [a for a in self._past if any(a is old for old in told)]
+
+    @property
+    def watched(self) -> bool:
+        """Whether what is raised from now on is news."""
+        return self._past is not None
+
+    def rest(self, *, over: bool) -> None:
+        """Nothing is taken for a while: let go of what that needs no more. `over`: the last line has no end to come."""
+        if over:
+            _merge(self._change, self.run.feed(self._reader.finish(), self.run.heard))
+        self._reader.slim()
 
     @property
     def news(self) -> list[Alert]:
@@ -170,7 +199,13 @@ class Session:
         past = self._past
         if past is None:
             return []
-        return [a for a in self.run.firing if self._grew or not any(a is old for old in past)]
+        return [a for a in self.run.firing if self.grew or not any(a is old for old in past)]
+
+    @property
+    def news_rank(self) -> int:
+        """How bad the news is: 0 where there is none, 1 a warning, 2 critical."""
+        news = self.news
+        return 0 if not news else 2 if news[0].severity is Severity.CRITICAL else 1
 
     def glance(self, now: float) -> bool:
         """Somebody looks: the generation bar of now, at most every `GLANCE_SECONDS`; whether it moved.

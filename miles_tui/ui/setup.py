@@ -56,12 +56,12 @@ class Setup:
         """Which lines mark a rollout as touched by a pause, as the profile has it."""
         return self.profile.pause_pattern if self.profile is not None else None
 
-    def run(self, *, keep_metrics: bool = True) -> RunState:
-        """A run that nothing was fed to yet."""
+    def run(self, *, keep_metrics: bool = True, history: int | None = None) -> RunState:
+        """A run that nothing was fed to yet; `history`: values of a signal that it keeps, where not those asked for."""
         return RunState(
             Judge(self.profile, off=self.switched_off),
             window=self.window,
-            capacity=self.history,
+            capacity=history or self.history,
             pauses=self.pauses,
             keep_metrics=keep_metrics,
         )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
-from miles_tui.core.run import Change
 from miles_tui.ui.beyond import UNREADABLE
 from miles_tui.ui.feeds import Feed
 from miles_tui.ui.following import Following
@@ -30,6 +29,7 @@ class SeveralRuns(Following):
     def __init__(self, feeds: Sequence[Feed], setup: Setup, *, listed: bool) -> None:
         super().__init__(feeds, setup, listed=listed)
         self._read_once: set[str] = set()  # names of the runs whose past was read
+        self._anew = False  # the rows of those beyond changed
 
     # -- the list --------------------------------------------------------------------------------
 
@@ -45,10 +45,10 @@ class SeveralRuns(Following):
 
     def listed_anew(self, *, sort: bool = False) -> None:
         """The rows of those beyond changed."""
-        if isinstance(self.screen, RunsScreen):
-            if sort:
-                self.screen.sort()
-            self.screen.grew(Change())
+        if sort and isinstance(self.screen, RunsScreen):
+            self.screen.sort()
+        self._anew = True
+        self.post_message(Grew())
 
     def _row(self, session: Session) -> RunRow:
         status = session.status
@@ -121,16 +121,18 @@ class SeveralRuns(Following):
 
     def elsewhere(self) -> list[str]:
         """What the runs that are not on the screen want to be known: `other.log: 1 alert`."""
-        return [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.news]
+        near = [f"{s.name}: {s.run.verdict()}" for s in self.sessions if s is not self.session and s.news]
+        return near + [f"{listed.feed.name}: {listed.row.verdict}" for listed in self.beyond if listed.news]
 
     def on_grew(self) -> None:
         changes = [session.changed() for session in self.sessions]
         change = changes[self.shown]
+        anew, self._anew = self._anew, False
         if isinstance(self.screen, RunsScreen):
-            if any(changes):
+            if anew or any(changes):
                 self.screen.grew(change)
             return
-        change.header |= any(other.alerts for i, other in enumerate(changes) if i != self.shown)
+        change.header |= anew or any(other.alerts for i, other in enumerate(changes) if i != self.shown)
         if change and isinstance(self.screen, MainScreen | SubScreen):
             self.screen.grew(change)  # those below take all anew when they are seen again
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.logs import age_seconds, find_logs, newest_log, runs_in, why_empty
+from miles_tui.ingest import logs
+from miles_tui.ingest.logs import Told, age_seconds, find_logs, newest_log, runs_in, why_empty
 from miles_tui.ingest.rotations import is_rotation
 
 METRIC = b"[2026-10-15 16:0%d:38.214 x] log_utils.py:542 - step %d: {'train/loss': 3.2e-08, 'train/step': %d}\n"
@@ -188,3 +189,51 @@ def test_the_age_of_a_log(tmp_path: Path) -> None:
 )
 def test_names_of_rotations(name: str, is_one: bool) -> None:
     assert is_rotation(name, "train.log") is is_one
+
+
+def test_many_newer_files_of_other_kinds_hide_no_log(tmp_path: Path) -> None:
+    write(tmp_path / "train.log", metric(1), age=900)
+    for i in range(2000):
+        (tmp_path / f"words-{i}").write_bytes(b"words of another program\n")
+    assert names(tmp_path) == [("train.log",)]
+
+
+def test_many_newer_outputs_of_workers_hide_no_log(tmp_path: Path) -> None:
+    write(tmp_path / "job-driver-1.log", metric(1), age=900)
+    for i in range(400):
+        (tmp_path / f"worker-{i}.out").write_bytes(metric(1))
+    assert names(tmp_path) == [("job-driver-1.log",)]
+
+
+def test_what_can_not_be_looked_at_hides_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links in a circle, a pipe, a file and a folder that may not be entered."""
+    write(tmp_path / "train.log", metric(1))
+    (tmp_path / "loop.log").symlink_to(tmp_path / "loop.log")
+    (tmp_path / "self").symlink_to(tmp_path)
+    (tmp_path / "dangling.log").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe.log")
+    write(tmp_path / "closed.log", metric(1))
+    write(tmp_path / "below" / "inner.log", metric(1))
+    stat = Path.stat
+
+    def forbidden(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.name in ("closed.log", "below"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", forbidden)
+    assert names(tmp_path) == [("train.log",)]
+
+
+def test_a_file_is_looked_into_again_only_where_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, other = write(tmp_path / "train.log", metric(1)), write(tmp_path / "other.txt", b"words\n")
+    told: Told = {}
+    assert [log.path for log in runs_in(tmp_path, told)] == [run]
+    looked: list[str] = []
+    monkeypatch.setattr(logs, "sample", lambda path: (looked.append(Path(path).name), Path(path).read_bytes())[1])
+    write(run, metric(1) + metric(2), age=-5)
+    assert [log.path for log in runs_in(tmp_path, told)] == [run]
+    assert looked == [], "a log stays one"
+    write(other, metric(1), age=-6)
+    assert [log.path for log in runs_in(tmp_path, told)] == [other, run]
+    assert looked == ["other.txt"]

@@ -19,7 +19,7 @@ from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data
 from miles_tui.report import report_of
 from miles_tui.ui.command import MOST_WAITING, Command
-from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, News, Watcher, as_json, open_keys
+from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
 from miles_tui.ui.noticing import Noticing, title_of
 from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Notices
@@ -94,7 +94,7 @@ def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_on
 
 def test_of_a_log_that_was_read_before_all_is_news_that_was_not_open_then(run: RunState) -> None:
     run.judge.raise_("stalled", 3, None, "silent")
-    watcher = Watcher("a.log", open_keys(run.alerts))
+    watcher = Watcher("a.log", Known.of(run, grew=False))
     assert not watcher.look(run, 0, live=False)
     run.judge.raise_("not-finite", 5, None, "nan")
     run.judge.raise_("signal-lost", 5, None, "no gap")

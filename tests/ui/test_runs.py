@@ -28,6 +28,7 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.spans import text_of, width_of
 
+NEVER = 1e9  # seconds of a round: a test looks by itself
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 Same = Callable[[str, str], None]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
@@ -289,6 +290,7 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
 ) -> None:
     """In the place of a run that is over; what fired before it grew is no news, what fires then is."""
     monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 2)
+    monkeypatch.setattr("miles_tui.ui.following.ROUND_SECONDS", NEVER)
     written: list[str] = []
     monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
     finished, alive, old, late = (tmp_path / f"{name}.log" for name in ("finished", "alive", "old", "late"))
@@ -307,7 +309,7 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         assert "stalled" in screen.line("late.log"), "nothing came for hours: the same word as of one that is followed"
         written.clear()
         grow(late, b"".join(blocks[18:26]))
-        app.look_beyond()
+        await app.look_at(list(app.beyond))
         await screen.wait(lambda _: " 25/48 " in screen.line("late.log"))
         await screen.wait(lambda _: "\a" in written)
         assert [session.name for session in app.sessions] == ["alive.log", "late.log"], (
@@ -316,13 +318,13 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         assert "finished" in screen.line("finished.log").split()
         grow(old, b"".join(blocks[30:32]))
         written.clear()
-        app.look_beyond()
+        await app.look_at(list(app.beyond))
         await screen.wait(lambda _: " 31/48 " in screen.line("old.log"))
         assert "gap-jump" in screen.line("old.log")
         assert "\a" not in written, "its alert is of before"
         assert [session.name for session in app.sessions] == ["alive.log", "late.log", "old.log"], "all of them grow"
         grow(finished, b"a word\n")
-        app.look_beyond()
+        await app.look_at(list(app.beyond))
         await screen.wait(lambda _: len(app.sessions) == 4)
         rows = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
         assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
@@ -346,28 +348,6 @@ async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_st
         assert [session.name for session in app.sessions] == ["one.log", "two.log"]
         await screen.wait(lambda _: "healthy" in screen.line("two.log"))
         assert "stalled" in screen.line("old.log")
-
-
-async def test_of_more_live_logs_than_can_be_followed_one_is_read_anew_with_each_look(
-    blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
-    monkeypatch.setattr("miles_tui.ui.following.MOST_ALIVE", 1)
-    paths = [tmp_path / f"{name}.log" for name in ("one", "two", "three")]
-    for path in paths:
-        path.write_bytes(b"".join(blocks[:18]))
-    app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
-    async with app.run_test(size=(100, 24)) as pilot:
-        screen = Several(app, pilot, {})
-        await screen.wait(lambda _: app.all_read and not app._looking)
-        for path in paths:
-            grow(path, b"".join(blocks[18:21]))
-        await screen.wait(lambda _: " 20/48 " in screen.line("one.log"))
-        for _ in range(2):
-            app.look_beyond()
-            await screen.wait(lambda _: not app._looking)
-        assert len(app.sessions) == 1
-        assert all(" 20/48 " in screen.line(path.name) for path in paths)
 
 
 def test_a_folder_opens_the_list_and_silent_runs_cost_next_to_nothing(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
+from miles_tui.ui.browse import Lazily
 from miles_tui.ui.heading import sentence
-from miles_tui.ui.runs import run_columns, run_line, severity_of, title_line
+from miles_tui.ui.runs import RunRow, run_columns, run_line, severity_of, title_line
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
 from miles_tui.ui.views import HeaderView
@@ -94,20 +96,22 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self._look_at()
         today = max((row.last for row in rows if row.last is not None), default=None)
         by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
-        self._listing.put([run_line(by_feed[id(feed)], columns, today) for feed in self._order])
+        ordered = [by_feed[id(feed)] for feed in self._order]
+        self._listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
         self.query_one("#title", Lines).show([title_line(columns)])
-        self._frame()  # it says how many follow below
+        self._frame(rows)  # it says how many follow below
 
-    def _frame(self) -> None:
+    def _frame(self, rows: Sequence[RunRow] | None = None) -> None:
+        summary = self._summary(self._several.run_rows() if rows is None else rows)
         width = self.size.width
         if self.too_small:
             need = sentence(HeaderView(), width, self.size.height)[1:]
-            worst_first = [Part(i, part.long) for i, part in enumerate(self._summary()[1:] or self._summary())]
+            worst_first = [Part(i, part.long) for i, part in enumerate(summary[1:] or summary)]
             self.query_one("#head", Lines).show([packed(worst_first, width, gap="  "), *need])
             return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
-        self.query_one("#head", Lines).show([edge + packed(self._summary(), width - 2 * margin)])
+        self.query_one("#head", Lines).show([edge + packed(summary, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
         below = self._listing.below
         more: Spans = [("dim", f"↓ {below} more")] if below else []
@@ -116,9 +120,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         line = between(line, more, width - 2 * margin)
         self.query_one("#keys", Lines).show([edge + line])
 
-    def _summary(self) -> list[Part]:
+    def _summary(self, rows: Sequence[RunRow]) -> list[Part]:
         """How many runs there are and how many want to be looked at: the worst by shape, word and colour."""
-        rows = self._several.run_rows()
         parts = [Part(1, [("bright", f"{len(rows)} runs")])]
         for style, shape, word in (("critical", "▲", "critical"), ("warning", "△", "with a warning")):
             count = sum(severity_of(row) == style for row in rows)
