@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
+from miles_tui.ingest.holes import data_from
+
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
 OPENING = 1 << 14  # bytes of its beginning that are kept whole, to know a copy of less than was read
@@ -181,10 +183,7 @@ class PlainFile:
 
     def _skip_hole(self, at: int) -> bool:
         """Step over a hole. A writer without O_APPEND leaves one as long as its old log after a truncation."""
-        try:
-            start = os.lseek(self._fd, at, os.SEEK_DATA)
-        except (OSError, AttributeError):
-            return False
+        start = data_from(self._fd, at, self.stat().st_size)
         if start <= at:
             return False
         self.starts_behind(start)
