@@ -113,7 +113,7 @@ def _in_packed(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, in
     for text in unpacked(file.peek):
         lines, newline, more = text.rpartition(b"\n")
         if not newline:
-            rest = (rest + text)[-MAX_LINE:]
+            rest = bytes(without_hole((rest + text)[-MAX_LINE:]))
         else:
             block = rest + lines + newline
             found += reversed(list(_records_backwards(block, at - len(rest), boundary)))

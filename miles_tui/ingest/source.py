@@ -233,6 +233,7 @@ class PlainFile:
         return fd
 
 
+_AT_ONCE = 1 << 16  # bytes of a packed file
 _PIECE = 64  # bytes of a damaged file: at most 1,032 times as many of text
 
 
@@ -256,6 +257,11 @@ class Gunzip:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The text of the next `data` of the file; to be read to its end before the next call."""
+        # What stands behind a member is copied: of bytes that are all short members a part at a time.
+        for at in range(0, len(data), _AT_ONCE):
+            yield from self._feed(data[at : at + _AT_ONCE])
+
+    def _feed(self, data: bytes) -> Iterator[bytes]:
         while not self._over:
             if not self._begun:
                 data = data.lstrip(b"\0")
