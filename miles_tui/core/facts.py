@@ -24,7 +24,7 @@ from functools import lru_cache
 
 from miles_tui.core.args import cli_arguments, table_row
 from miles_tui.core.diagnose import diagnose
-from miles_tui.core.lines import clean, line_end, line_start
+from miles_tui.core.lines import clean, line_end, line_start, next_line
 from miles_tui.core.parse import logged_text
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.prefix import RAY, alike, head_time, message_of, source_of
@@ -380,7 +380,7 @@ def _rows(text: bytes, at: int) -> Rows:
                 yield from ((at, row) for row in line.split("\n"))
             else:
                 yield at, line
-        at = stop + 1
+        at = next_line(text, stop, len(text))
 
 
 def last_stamp(text: bytes, *, own: bool = False) -> float | None:

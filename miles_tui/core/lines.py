@@ -15,6 +15,7 @@ Region = tuple[Buffer, int, int]  # a buffer, and where complete lines begin and
 # A metric line with 900 learning rates has 30 KB, a printed sample some hundred; 8 MiB are far
 # beyond both, and bound what a file without line ends can make us keep.
 MAX_LINE = 8 * 1024 * 1024
+_ENDS = re.compile(rb"[\r\n]+")
 _NEAR = 1 << 12  # bytes in which a line's end is looked for first
 
 
@@ -106,6 +107,12 @@ def line_start(data: Buffer, start: int, at: int) -> int:
         at, near = near, near - 2 * (at - near)
     newline = data.rfind(b"\n", start, at) + 1 or start
     return data.rfind(b"\r", newline, at) + 1 or newline
+
+
+def next_line(data: Buffer, stop: int, end: int) -> int:
+    """Where the first line begins that is not empty, behind the one that ends at `stop`."""
+    match = _ENDS.match(data, stop, end)
+    return match.end() if match else end
 
 
 def without_hole(text: Buffer) -> Buffer:

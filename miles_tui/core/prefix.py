@@ -24,7 +24,7 @@ _ANY_STAMP = re.compile(r"(?<![\w.])(?:[IWEF](?=\d{8} ))?" + DATE_TIME)
 RAY = re.compile(r"\(((?:[^()]|\([^()]*\)){0,200}?) ?\bpid=([^,()\s]+)(?:, ?ip=([^()\s]+))?\) ?")
 _RAY_DAEMON = re.compile(r"\((raylet|autoscaler|gcs_server|scheduler)\b[^()]*\) ?")
 
-_LOGGER = re.compile(r"([\w.-]+\.py):\d+")
+_LOGGER = re.compile(r"(?<![\w.-])([\w.-]+\.py):\d+")  # it begins where the word does: each word is read once
 
 # Shapes that come before the text of a line, one after the other: labels of srun, torchrun, pdsh, stern,
 # compose; grep's, awk's and nl's line numbers, grep's files; quote marks; stamps; loguru's level and place;
@@ -159,12 +159,12 @@ def alike(before: str) -> re.Pattern[str] | None:
     if not words or len(before) > _MOST_PREFIX:
         return None
     return re.compile(
-        r"\s*" + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words)) + re.escape(before[len(words) :])
+        r"\s*+" + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words)) + re.escape(before[len(words) :])
     )
 
 
 def _likeness(part: str) -> str:
     """A number and what follows it: grep puts `:` behind the lines that it found, and `-` behind those around."""
     if part.isspace():
-        return r"\s*"
+        return r"\s*+"  # what is taken is not given back: two in a row would take the square of a long indent
     return r"\d+[:-]" if part[-1:] in (":", "-") and part[:-1].isdecimal() else re.sub(r"\d+", r"\\d+", re.escape(part))
