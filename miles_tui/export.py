@@ -77,17 +77,12 @@ class Exporter:
 
         A tab in a name is the name's own: the reader took out whatever acts on a terminal.
         """
-        if len(self._harmless) > MOST_NAMES:
-            self._harmless.clear()
-        shown: dict[str, str] = {}
-        for name in record.metrics:
-            text, count = mask(name), 1
-            while text in shown.values():  # two names that differ in their keys alone stay two
-                count += 1
-                text = f"{mask(name)} ({count})"
-            shown[name] = text
-        self._harmless.update(name for name, text in shown.items() if name == text)
+        names = "\n".join(record.metrics)
+        shown = {} if mask(names) == names else _without_keys(record.metrics)  # all at once: a tenth of the time
         if all(name == text for name, text in shown.items()):
+            if len(self._harmless) > MOST_NAMES:
+                self._harmless.clear()
+            self._harmless.update(record.metrics)
             return record
         return replace(record, metrics={shown[name]: value for name, value in record.metrics.items()}, printed=b"")
 
@@ -102,6 +97,20 @@ class Exporter:
         head = (record.kind, record.number, self._attempt, stamp(record.time) or "")
         rows.writerows((*head, name, plain_number(value)) for name, value in record.metrics.items())
         return text.getvalue()
+
+
+def _without_keys(names: Iterable[str]) -> dict[str, str]:
+    """Each name as it may be shown; two that differ in their keys alone stay two."""
+    shown: dict[str, str] = {}
+    taken: dict[str, int] = {}  # what is shown, and the last number behind it
+    for name in names:
+        text = masked = mask(name)
+        while text in taken:
+            taken[masked] += 1
+            text = f"{masked} ({taken[masked]})"
+        taken[text] = 1
+        shown[name] = text
+    return shown
 
 
 def _printed(record: Record) -> str:

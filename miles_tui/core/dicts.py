@@ -31,6 +31,7 @@ BAD: Final = Torn.BAD
 
 _NUMERIC = frozenset((int, float))
 _MAX_DEPTH = 8
+_MAX_PREFIX = 400  # characters that the names in a nested dict begin with
 _MAX_VALUE = 1 << 20  # characters of a value that is skipped: a vector may be long
 
 # What json refuses and Python prints all the time, made json: `np.float64(0.5)`, `nan`, `-inf`,
@@ -113,7 +114,9 @@ def _flatten(found: dict[str, object], prefix: str, into: Metrics, depth: int) -
         return False
     for key, value in found.items():
         if isinstance(value, dict):
-            if not _flatten(value, f"{prefix}{key}/", into, depth + 1):
+            if len(prefix) + len(key) > _MAX_PREFIX:
+                into.pop(prefix + key, None)  # its names would repeat more than the text holds
+            elif not _flatten(value, f"{prefix}{key}/", into, depth + 1):
                 return False
         elif type(value) is float or type(value) is int:
             into[prefix + key] = _bounded(value)

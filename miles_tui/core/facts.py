@@ -25,7 +25,7 @@ from functools import lru_cache
 from miles_tui.core.args import cli_arguments, table_row
 from miles_tui.core.clocks import last_stamp
 from miles_tui.core.diagnose import diagnose
-from miles_tui.core.lines import line_end, line_start
+from miles_tui.core.lines import line_end, line_start, next_line
 from miles_tui.core.parse import line_at as _line
 from miles_tui.core.plain import mask, plain
 from miles_tui.core.prefix import RAY, alike, head_time, message_of, source_of
@@ -391,4 +391,4 @@ def _rows(text: bytes, at: int) -> Rows:
                 yield from ((at, row) for row in line.split("\n"))
             else:
                 yield at, line
-        at = stop + 1
+        at = next_line(text, stop, len(text))

@@ -36,6 +36,7 @@ _FRESH = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{
 _MOST_LINES = 512  # between the halves; at five lines a second of engine noise more than a minute
 _MOST_BYTES = 1 << 20
 _NEAR = 1 << 16  # bytes in which that many lines are looked for; longer ones are few, and offered one by one
+_MOST_READS = 16  # times that what there is so far is read, which may be whole: a dict of numbers closes once
 _MOST_TRIES = 16  # lines from the end that are asked whether all is whole behind them
 _NARROWEST = 40  # columns: nobody's terminal is narrower, and shorter torn lines are something else
 
@@ -52,13 +53,13 @@ class Verdict(Enum):
 class Torn:
     """A line whose dict did not close, waiting for the rest; `offer` it every line that follows."""
 
-    __slots__ = ("_bytes", "_end", "_given", "_how", "_key", "_lines", "_pieces", "_wide", "parsed")
+    __slots__ = ("_bytes", "_end", "_given", "_how", "_key", "_lines", "_pieces", "_reads", "_wide", "parsed")
 
     def __init__(self, line: bytes, given: int = 0) -> None:
         """`given`: how many whole records the line had before its torn dict; they are not given again."""
         self.parsed = Parsed()
         self._given = given
-        self._lines = self._bytes = 0
+        self._lines = self._bytes = self._reads = 0
         self._how, self._key, end = _how(line)
         self._pieces, self._end = [line[:end]], line[end:]
         self._wide = 0 if self._how != "wrap" and self._how != "ray" else len(clean(line))
@@ -150,6 +151,9 @@ class Torn:
         self._pieces.append(piece)
         if b"}" not in piece:
             return Verdict.TAKEN
+        self._reads += 1
+        if self._reads > _MOST_READS:
+            return Verdict.LOST
         parsed = self._read()
         if parsed.records:
             self.parsed = parsed
@@ -188,12 +192,15 @@ def next_part(form: str, data: Buffer, start: int, end: int) -> int:
     A part may end before anything in it looks like a metric, so it is looked for by its own form: 0.1 us a
     line of docker's, 0.3 of CRI's.
     """
+    # A line is asked once: its beginning tells, however often the mark stands in it.
     if form == "cri":
-        for match in _CRI_PART.finditer(data, start, end):
-            begin = line_start(data, start, match.start())
+        part = _CRI_PART.search(data, start, end)
+        while part:
+            begin = line_start(data, start, part.start())
             cri = _CRI.match(data, begin, end)
             if cri and cri[2] == b"P":
                 return begin
+            part = _CRI_PART.search(data, line_end(data, part.end(), end), end)
     elif form == "docker":
         mark = data.find(_STREAM, start, end)
         while mark >= 0:
@@ -201,7 +208,8 @@ def next_part(form: str, data: Buffer, start: int, end: int) -> int:
                 begin = line_start(data, start, mark)
                 if data.startswith(_JSON_FILE, begin):
                     return begin
-            mark = data.find(_STREAM, mark + len(_STREAM), end)
+                mark = line_end(data, mark, end)
+            mark = data.find(_STREAM, mark + 1, end)
     return -1
 
 
@@ -233,9 +241,12 @@ def whole_again(form: str, data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 def _last_whole(form: str, data: Buffer, at: int, end: int, only: bytes = b"") -> tuple[bytes, int, int]:
     """(its stream, its begin, its end) of the last line in `data[at:end]` that is no part, of any stream or of one."""
+    marks = {mark: end for name, mark in _WHOLE[form].items() if only in (b"", name)}
     while True:
-        marks = [data.rfind(mark, at, end) for name, mark in _WHOLE[form].items() if only in (b"", name)]
-        mark = max(marks)
+        for words, last in marks.items():
+            if last + len(words) > end:  # the others are still the last ones
+                marks[words] = data.rfind(words, at, end)
+        mark = max(marks.values())
         if mark < 0:
             return b"", at, at
         begin, stop = line_start(data, at, mark), line_end(data, mark, end)

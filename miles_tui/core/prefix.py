@@ -29,7 +29,7 @@ _LABELS = (
     r"\{[A-Za-z_][\w.]{0,80}=\"(?:[^\"\\]|\\.){0,200}\"(?:, ?[A-Za-z_][\w.]{0,80}=\"(?:[^\"\\]|\\.){0,200}\"){0,40}\}"
 )
 
-_LOGGER = re.compile(r"([\w.-]+\.py):\d+")
+_LOGGER = re.compile(r"(?<![\w.-])([\w.-]+\.py):\d+")  # it begins where the word does: each word is read once
 
 # Shapes that come before the text of a line, one after the other: labels of srun, torchrun, pdsh, stern,
 # compose; grep's, awk's and nl's line numbers, grep's files; quote marks; stamps; loguru's level and place;
@@ -191,12 +191,14 @@ def alike(before: str) -> re.Pattern[str] | None:
     if not words or len(before) > _MOST_PREFIX:
         return None
     return re.compile(
-        r"\s*" + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words)) + re.escape(before[len(words) :])
+        r"\s*+"
+        + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words))
+        + re.escape(before[len(words) :])
     )
 
 
 def _likeness(part: str) -> str:
     """A number and what follows it: grep puts `:` behind the lines that it found, and `-` behind those around."""
     if part.isspace():
-        return r"\s*"
+        return r"\s*+"  # what is taken is not given back: two in a row would take the square of a long indent
     return r"\d+[:-]" if part[-1:] in (":", "-") and part[:-1].isdecimal() else re.sub(r"\d+", r"\\d+", re.escape(part))

@@ -25,7 +25,7 @@ import re
 from miles_tui.core.braces import is_candidate, next_numbered
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
-from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start
+from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start, next_line
 from miles_tui.core.parse import line_at, records_in
 from miles_tui.core.prefix import source_of, stamps_before
 from miles_tui.core.records import Fact, FactKind, Item, Record, Source
@@ -35,6 +35,7 @@ from miles_tui.core.wrapped import Unwrap
 GAP = 1 << 20
 KEPT = 1 << 16  # bytes of a gap that a reader at rest keeps
 _MOST_PRODUCERS = 4096
+_USUAL = 1 << 14  # bytes of a dict as Miles prints it
 _FORM_LINES = 8  # at a log's beginning, of which one is a container runtime's if all are; the first may be cut
 _FORM_WITHIN = 200  # bytes
 
@@ -133,10 +134,15 @@ class Reader:
             brace = data.find(b"{", at, end if part < 0 else part)
             if brace >= 0 and data[brace - 2 : brace] == b": ":
                 begin = data.rfind(b"\n", at, brace) + 1 or at
-                stop = data.find(b"\n", brace, end)
-                if stop < 0:
-                    stop = end
-                if stop - begin <= most and (record := usual(data, begin, stop)) is not None:
+                # A line that ends further on (or with a CR) is read by `_line`: no LF is looked for far away.
+                stop = data.find(b"\n", brace, brace + _USUAL)
+                if stop < 0 or stop > end:
+                    stop = min(end, brace + _USUAL)
+                if (
+                    stop - begin <= most
+                    and (stop == end or data[stop] == 0x0A)
+                    and (record := usual(data, begin, stop)) is not None
+                ):
                     since = self._emit(record, data, since, begin, stop, items)
                     at = stop + 1
                     continue
@@ -161,13 +167,13 @@ class Reader:
                 self._form = split_form(bytes(data[at : min(stop, at + _FORM_WITHIN)]).lstrip(b"\0"))
                 if self._form:
                     self._unsure = 0
-            at = stop + 1
+            at = next_line(data, stop, end)
 
     def _offer(self, data: Buffer, at: int, end: int, since: int, items: list[Item]) -> tuple[int, int]:
         """Offer the line at `at` to the torn one; where the next line and the text behind the last record begin."""
         stop = line_end(data, at, end)
         if stop == at or self._torn is None:
-            return at + 1, since
+            return next_line(data, stop, end), since
         verdict = self._torn.offer(bytes(data[at:stop]))
         if verdict is Verdict.LOST:
             self._torn = None

@@ -24,7 +24,7 @@ MOST_NOISE = 1024  # bytes: a longer line that speaks of a request is somebody's
 SAMPLES = 12  # lines of a fold that are kept to be looked at
 
 _ACCESS = re.compile(rb'"(?:GET|POST|PUT|HEAD|DELETE|OPTIONS) \S+ HTTP/\d(?:\.\d)?" [123]\d\d')
-_BAR = re.compile(rb"\d{1,3}%\||\d+/\d+ \[\d|\d(?:it/s|s/it|B/s)[\], ]|\?it/s")
+_BAR = re.compile(rb"\d{1,3}%\||(?<!\d)\d+/\d+ \[\d|\d(?:it/s|s/it|B/s)[\], ]|\?it/s")
 _SERIOUS = re.compile(rb"rror|Traceback|xception|WARN|[Ww]arning|illed|FATAL|CRITICAL")
 _PREFIX_ONLY = re.compile(rb"\s*(?:\x1b\[[0-9;]*m|\([^()]*\bpid=[^()]*\)|\s)*\Z")
 

@@ -1,29 +1,65 @@
-"""A log read from its end to its beginning, a block at a time."""
+"""A log read from its end to its beginning, a block at a time; where it has no data it is not read."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from io import SEEK_END
-from typing import BinaryIO
 
-from miles_tui.core.lines import MAX_LINE
+from miles_tui.core.lines import MAX_LINE, last_end, line_end, without_hole
+from miles_tui.ingest.holes import hole_before
 
 
-def blocks_backwards(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
+def blocks_backwards(fd: int, size: int) -> Iterator[tuple[int, bytes]]:
     """(offset, complete lines) from the file's end to its beginning, `size` bytes a read.
 
-    Of a line longer than `MAX_LINE` only its last part is given.
+    NULs at a line's start are none of it, and a line longer than `MAX_LINE` is lost, alone, as for the reader.
+    However long a line is, its bytes are looked at once. Memory: a line and a block.
     """
-    end = file.seek(0, SEEK_END)
-    rest = b""  # from `end` on: the part of a line whose beginning is further up
+    end, line = os.fstat(fd).st_size, _Unfinished()
     while end > 0:
         start = max(0, end - size)
-        file.seek(start)
-        block = file.read(end - start) + rest
-        first = block.find(b"\n") + 1 if start else 0
-        if start and not first:
-            rest = block if len(block) < MAX_LINE else b""
-        else:
-            yield start + first, block[first:]
-            rest = block[:first]
+        block = os.pread(fd, end - start, start)
+        last = last_end(block)
+        line.grow(block[last:])
+        if last:
+            yield from line.taken(start + last)
+            first = line_end(block, 0, last) + 1 if start else 0
+            if first < last:
+                yield start + first, block[first:last]
+            line.grow(block[:first])
         end = start
+        if line.nuls >= len(block):
+            end = hole_before(fd, start, size)
+            line.nuls += start - end
+    yield from line.taken(0)
+
+
+class _Unfinished:
+    """A line whose beginning is further up. `nuls`: so many stand before what is known of it."""
+
+    __slots__ = ("_lost", "_pieces", "_size", "nuls")
+
+    def __init__(self) -> None:
+        self.nuls = self._size = 0
+        self._pieces: list[bytes] = []  # the last one first
+        self._lost = False
+
+    def grow(self, before: bytes) -> None:
+        """What stands before it."""
+        text = without_hole(before)
+        if not text:
+            self.nuls += len(before)
+            return
+        self._size += self.nuls + len(text)
+        if self._size > MAX_LINE:
+            self._lost = True
+            self._pieces.clear()
+        if not self._lost:
+            self._pieces += (bytes(self.nuls), text)
+        self.nuls = len(before) - len(text)
+
+    def taken(self, start: int) -> Iterator[tuple[int, bytes]]:
+        """The line, which begins at `start`, unless there is none; another begins before it."""
+        if self._pieces:
+            yield start + self.nuls, b"".join(reversed(self._pieces))
+        self.__init__()  # type: ignore[misc]

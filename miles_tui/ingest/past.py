@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from miles_tui.core.lines import MAX_LINE
+from miles_tui.core.lines import MAX_LINE, line_end, line_start, without_hole
 from miles_tui.core.parse import records_in
 from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
@@ -98,17 +98,16 @@ def begin_in(parts: Sequence[Path], past: Past) -> tuple[int, int]:
 
 def _in_plain(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, int] | None:
     """The place in this part; None where all of it is wanted."""
-    with open(file.fileno(), "rb", buffering=0, closefd=False) as raw:
-        for start, block in blocks_backwards(raw, BLOCK):
-            before = boundary.records
-            for at, line in _candidates_backwards(block):
-                known = boundary.records
-                if boundary.is_before(line):
-                    return part, start + at + len(line)
-                if boundary.records > known:
-                    boundary.oldest = part, start + at
-            if boundary.is_far_enough(len(block), before):
-                return boundary.oldest
+    for start, block in blocks_backwards(file.fileno(), BLOCK):
+        before = boundary.records
+        for at, line in _candidates_backwards(block):
+            known = boundary.records
+            if boundary.is_before(line):
+                return part, start + at + len(line)
+            if boundary.records > known:
+                boundary.oldest = part, start + at
+        if boundary.is_far_enough(len(block), before):
+            return boundary.oldest
     return None
 
 
@@ -119,7 +118,7 @@ def _in_packed(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, in
     for text in unpacked(file.peek):
         lines, newline, more = text.rpartition(b"\n")
         if not newline:
-            rest = (rest + text)[-MAX_LINE:]
+            rest = bytes(without_hole((rest + text)[-MAX_LINE:]))
         else:
             block = rest + lines + newline
             found += reversed(list(_records_backwards(block, at - len(rest), boundary)))
@@ -176,6 +175,8 @@ def launch_facts(path: Path) -> list[Fact]:
     for piece in (chunk[at : at + PIECE] for chunk in chunks for at in range(0, len(chunk), PIECE)):
         if read >= LAUNCH:
             break
+        if not (piece := bytes(without_hole(piece))):
+            continue
         read += len(piece)
         if not found and not (found := any(words in before[-64:] + piece for words in ARGUMENTS)):
             if any(records_in(line).records for _, line in _candidates_backwards(piece)):
@@ -264,7 +265,7 @@ def _candidates_backwards(block: bytes) -> Iterator[tuple[int, bytes]]:
     """(offset, line) of the lines with a brace in a block of lines, from the last one to the first."""
     end = len(block)
     while (brace := block.rfind(b"{", 0, end)) >= 0:
-        begin = block.rfind(b"\n", 0, brace) + 1
-        end = block.find(b"\n", brace) + 1 or len(block)
+        begin = line_start(block, 0, brace)
+        end = min(line_end(block, brace, len(block)) + 1, len(block))
         yield begin, block[begin:end]
         end = begin

@@ -70,7 +70,7 @@ def _records_backwards(file: BinaryIO, rollout: int) -> Iterator[tuple[int, int,
     # Digits first: a literal is what a search can begin with quickly.
     colour = rb"(?:\x1b\[[0-9;]*m)?"
     number = re.compile(b"%d%s:%s ?%s\\{" % (rollout, colour, colour, colour))
-    for start, block in blocks_backwards(file, BLOCK):
+    for start, block in blocks_backwards(file.fileno(), BLOCK):
         for found in reversed(list(number.finditer(block))):
             begin = block.rfind(b"\n", 0, found.start()) + 1
             end = block.find(b"\n", found.end())

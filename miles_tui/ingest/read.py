@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from miles_tui.core.lines import MAX_LINE
 from miles_tui.core.records import Fact
+from miles_tui.ingest.holes import data_from
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
 
 STDIN = "-"
@@ -141,6 +143,18 @@ def _behind(start: int, texts: Iterator[bytes]) -> Iterator[bytes]:
         start = max(0, start - len(text))
 
 
+def _over_hole(fd: int) -> Iterator[bytes]:
+    """Step over the hole that `fd` stands in, where it does: as many of its NULs as make an unfinished line too long."""
+    try:
+        at, size = os.lseek(fd, 0, os.SEEK_CUR), os.fstat(fd).st_size
+    except OSError:  # a pipe
+        return
+    end = max(at, data_from(fd, at, size))
+    os.lseek(fd, end, os.SEEK_SET)
+    for begin in range(at, min(end, at + MAX_LINE + CHUNK), CHUNK):
+        yield bytes(min(CHUNK, end - begin))
+
+
 def _drain(fd: int, wrong: list[str]) -> Iterator[bytes]:
     """All that comes out of a descriptor. os.read into new memory is as fast as readinto one buffer (22 GB/s)."""
     data = os.read(fd, CHUNK)
@@ -153,6 +167,8 @@ def _drain(fd: int, wrong: list[str]) -> Iterator[bytes]:
                 yield text
         else:
             yield data
+            if not data[-1]:
+                yield from _over_hole(fd)
         data = os.read(fd, CHUNK)
     if gunzip and gunzip.broken and not some:
         raise OSError(0, gunzip.wrong)

@@ -19,6 +19,7 @@ from typing import Self
 
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.away import is_away
+from miles_tui.ingest.holes import data_from
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
@@ -212,14 +213,7 @@ class PlainFile:
 
     def _skip_hole(self, at: int) -> bool:
         """Step over a hole. A writer without O_APPEND leaves one as long as its old log after a truncation."""
-        try:
-            start = os.lseek(self._fd, at, os.SEEK_DATA)
-        except AttributeError:
-            return False
-        except OSError as error:
-            if is_away(error):
-                raise
-            return False
+        start = data_from(self._fd, at, self.stat().st_size)
         if start <= at:
             return False
         self.starts_behind(start)
@@ -277,6 +271,7 @@ class PlainFile:
         return fd
 
 
+_AT_ONCE = 1 << 16  # bytes of a packed file
 _PIECE = 64  # bytes of a damaged file: at most 1,032 times as many of text
 
 
@@ -300,6 +295,11 @@ class Gunzip:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The text of the next `data` of the file; to be read to its end before the next call."""
+        # What stands behind a member is copied: of bytes that are all short members a part at a time.
+        for at in range(0, len(data), _AT_ONCE):
+            yield from self._feed(data[at : at + _AT_ONCE])
+
+    def _feed(self, data: bytes) -> Iterator[bytes]:
         while not self._over:
             if not self._begun:
                 data = data.lstrip(b"\0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+from collections.abc import Iterator
 
 from miles_tui.ingest.pieces import Data, Ended, Piece
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip
@@ -28,6 +29,7 @@ class Stream:
         self._owned = owned
         self._first = True
         self._gunzip: Gunzip | None = None
+        self._texts: Iterator[bytes] = iter(())  # what is still to be unpacked of the bytes read last
         self._poll = select.poll()
         self._poll.register(fd, select.POLLIN)
 
@@ -41,6 +43,11 @@ class Stream:
         room = budget
         self.caught_up = self.ended
         while room > 0 and not self.caught_up:
+            if text := next(self._texts, b""):
+                room -= len(text)
+                self.position += len(text)
+                out.append(Data(text))
+                continue
             if not self._poll.poll(0):
                 self.caught_up = True
                 break
@@ -52,17 +59,11 @@ class Stream:
                 self.ended = self.caught_up = True
                 out.append(Ended(self._gunzip.wrong if self._gunzip else ""))
                 break
-            room -= len(data)
-            out.extend(self._unpacked(data))
+            if self._first:
+                self._first = False
+                self._gunzip = Gunzip() if data.startswith(GZIP_MAGIC) else None
+            self._texts = self._gunzip.feed(data) if self._gunzip else iter((data,))
         return out
-
-    def _unpacked(self, data: bytes) -> list[Piece]:
-        if self._first:
-            self._first = False
-            self._gunzip = Gunzip() if data.startswith(GZIP_MAGIC) else None
-        texts = list(self._gunzip.feed(data)) if self._gunzip else [data]
-        self.position += sum(map(len, texts))
-        return [Data(text) for text in texts]
 
     def close(self) -> None:
         if self._owned and not self.ended:

@@ -156,11 +156,10 @@ class ReplayFeed:
             yield bytes(waiting)
 
     def _lines(self) -> Iterator[bytes]:
-        rest = b""
+        """The log's text, cut at each line's end, and where a chunk ends: the reader joins what belongs together."""
         for chunk in read_all(self.log):
-            *lines, rest = (rest + chunk).split(b"\n")
+            *lines, rest = chunk.split(b"\n")
             yield from (line + b"\n" for line in lines)
-        if rest:
             yield rest
 
 
