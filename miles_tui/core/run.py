@@ -91,6 +91,7 @@ class RunState:
         self.records = 0
         self.ended = ""  # "", "finished" or "crashed"
         self.cut_short: list[str] = []  # what of the log could not be read, a line each
+        self.why_empty = ""  # why a log that was read to its end has no metric
         self._merger = Merger()
         self._attempts = Attempts()
         self._trouble: Fact | None = None
@@ -368,6 +369,8 @@ class RunState:
                 self._paused = True
             case FactKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
+            case FactKind.NO_METRIC:
+                self.why_empty = fact.text
             case _:
                 change.header |= self.phase.see_fact(fact)
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from miles_tui.core.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
+from miles_tui.files import is_dir, is_file
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
 from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, PlainFile, in_words
 
-__all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
+__all__ = ["Log", "age_seconds", "find_logs", "here", "newest_log", "runs_in", "sample", "why_empty"]
 
 SAMPLE = 64 * 1024
 NO_CAUSE = "no line with a Miles metric was found"
@@ -49,6 +50,8 @@ _MAGIC = (
     (b"\xfd7zXZ", "packed with xz: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it first"),
     (b"BZh", "packed with bzip2: unpack it first"),
+    (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first"),
+    (b"\x1f\x9d", "packed with compress: unpack it first"),
 )
 
 
@@ -66,7 +69,7 @@ def find_logs(given: Sequence[str | PathLike[str]], *, must_exist: bool = True, 
         order.setdefault(path, len(order))
         if str(path) == STDIN:
             logs.append(Log(path, STDIN))
-        elif path.is_dir():
+        elif is_dir(path):
             logs.extend(runs_in(path))
         else:
             _check(path, must_exist)
@@ -102,7 +105,15 @@ def runs_in(folder: str | PathLike[str]) -> list[Log]:
                 return sorted(runs, key=lambda log: _written(log.path), reverse=True)
     except OSError as error:
         raise UnreadableLog(f"{top} {in_words(error)}") from None
-    raise UnreadableLog(f"{'this folder' if top == Path.cwd() else top} holds no Miles log")
+    raise UnreadableLog(f"{'this folder' if top in (Path(), here()) else top} holds no Miles log")
+
+
+def here() -> Path:
+    """The folder that we are in; where it was deleted meanwhile, an empty one."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path()
 
 
 def age_seconds(log: str | PathLike[str], now: float) -> float | None:
@@ -124,10 +135,13 @@ def sample(log: str | PathLike[str]) -> bytes:
         return head + file.peek(SAMPLE, max(SAMPLE, size - SAMPLE))
 
 
-def why_empty(log: str | PathLike[str]) -> str:
-    """Why a log has no Miles metric, as far as it can be told: one plain sentence."""
+def why_empty(log: str | PathLike[str], text: bytes = b"") -> str:
+    """Why a log has no Miles metric, as far as it can be told: one plain sentence.
+
+    It is told from a file's beginning and end, of a pipe from `text`, its beginning as it came.
+    """
     try:
-        return diagnose(sample(log)) or NO_CAUSE
+        return diagnose(sample(log) or text) or NO_CAUSE
     except OSError:
         return NO_CAUSE
 
@@ -162,7 +176,7 @@ def _newest(files: Iterable[Path]) -> list[Path]:
     newest: list[Path] = []
     for path in heapq.nlargest(FILES, files, key=_written):
         real = os.path.realpath(path)  # train.log, and the attempt that it is a link to
-        if real not in seen and path.is_file():
+        if real not in seen and is_file(path):
             seen.add(real)
             newest.append(path)
     return newest

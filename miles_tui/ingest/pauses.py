@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right, insort
 from contextlib import suppress
 from pathlib import Path
 
 from miles_tui.core.prefix import time_of
 from miles_tui.errors import UnreadableLog
+from miles_tui.files import UnfitFileError, open_plain
 
+LARGEST = 64 << 20  # bytes: years of a line a minute
 MOST_LINE = 4096  # bytes of an unfinished last line that wait for the rest
 
 
@@ -23,6 +26,7 @@ class PauseLog:
         self._path = path
         self._size = 0
         self._rest = b""
+        self._begun = False
         self._times: list[float] = []
         try:
             self._read()
@@ -37,15 +41,17 @@ class PauseLog:
         return at < len(self._times) and self._times[at] <= until
 
     def _read(self) -> None:
-        size = self._path.stat().st_size
-        if size == self._size:
+        size = os.stat(self._path).st_size  # noqa: PTH116
+        if size == self._size and self._begun:
             return
-        with self._path.open("rb") as file:
-            if size > self._size:
+        with open_plain(self._path) as file:
+            if size > LARGEST:
+                raise UnfitFileError(0, f"it has more than {LARGEST >> 20} MiB", str(self._path))
+            if size >= self._size:
                 file.seek(self._size)
             else:
                 self._rest = b""  # rewritten: its lines are read anew, known times stay
-            text = self._rest + file.read()
+            self._begun, text = True, self._rest + file.read(LARGEST)
             self._size = file.tell()
         *lines, rest = text.split(b"\n")
         self._rest = rest[-MOST_LINE:]

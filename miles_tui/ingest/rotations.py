@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
+from miles_tui.files import is_file
 from miles_tui.ingest.known import copies_among, is_packed, text_of
 from miles_tui.ingest.source import PlainFile
 
@@ -110,7 +111,7 @@ def with_rotations(parts: Sequence[Path]) -> list[Path]:
     """The parts of a run, and those that lie beside the last of them, oldest first, without copies."""
     live = parts[-1]
     try:
-        beside = [path for path in live.parent.iterdir() if is_rotation(path.name, live.name) and path.is_file()]
+        beside = [path for path in live.parent.iterdir() if is_rotation(path.name, live.name) and is_file(path)]
     except OSError:
         return list(parts)
     sure = [path for path in beside if mark_of(path.name, live.name)[0] is Kin.ROTATION]
