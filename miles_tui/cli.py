@@ -37,7 +37,7 @@ from miles_tui.options import (
     setup_of,
     wanted,
 )
-from miles_tui.output import complain, ended, prepare, say
+from miles_tui.output import complain, ended, not_all, prepare, say
 
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
@@ -195,13 +195,6 @@ def export(argv: Sequence[str]) -> int:
     return whole
 
 
-def not_all(cut_short: Sequence[str]) -> int:
-    """Tell what of a log could not be read; the exit status that this alone asks for."""
-    for said in cut_short:
-        complain(said)
-    return 2 if cut_short else 0
-
-
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
     from miles_tui.core.reader import Reader
@@ -314,8 +307,9 @@ def report(argv: Sequence[str]) -> int:
     from miles_tui.ingest.logs import find_logs
     from miles_tui.reading import read_as_of
 
-    new_run, status, first, now = own_runs(a), 0, True, time.time()
-    for found in find_logs([a.log]):  # a folder's runs one after another
+    logs, new_run = find_logs([a.log]), own_runs(a)
+    status, first, now = 0, True, time.time()
+    for found in logs:  # a folder's runs one after another
         try:
             (log,) = wanted([found], a)
             run = read_as_of(new_run(), log, now)

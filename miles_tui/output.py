@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
@@ -124,6 +124,13 @@ def complain(message: str) -> None:
         print("miles-tui: " + harmless_name(" ".join(message.split())), file=sys.stderr, flush=True)
     except OSError:
         abandon(sys.stderr)
+
+
+def not_all(cut_short: Sequence[str]) -> int:
+    """Tell what of a log could not be read; the exit status that this alone asks for."""
+    for said in cut_short:
+        complain(said)
+    return 2 if cut_short else 0
 
 
 def ended(run: Callable[[], int]) -> int:

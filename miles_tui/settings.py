@@ -102,7 +102,7 @@ def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
     can't be read.
     """
     try:
-        data, wrong = _readable(text_of(path), path)
+        data, wrong = _readable(text_of(path, "replace"), path)
     except FileNotFoundError:
         return Settings(), {}
     while True:
@@ -118,13 +118,14 @@ def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
 
 def _readable(text: str, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
     """The tables of a settings' file, and "line n" -> what is wrong with an entry there that is no TOML."""
+    wrong = {f"line {n}": "no UTF-8 text" for n, line in enumerate(text.split("\n"), 1) if "\ufffd" in line}
     try:
-        return parsed(text, str(path)), {}
+        return parsed(text, str(path)), wrong
     except BadSetting:
         entries = _ENTRY.split(text)
         if len(entries) > MOST_ENTRIES:  # each is tried with those before it
             raise
-    good, wrong, line = "", dict[str, str](), 1
+    good, line = "", 1
     for entry in entries:
         try:
             parsed(good + entry, "")
@@ -157,12 +158,12 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
 
     wrong = {}
     themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in _listed(folder))
-    if theme and theme not in themes:
-        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     try:
         load(profile) if profile else None
     except BadSetting as error:
         wrong["profile"] = " ".join(str(error).split())
+    if theme and theme not in themes:
+        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     return wrong
 
 
@@ -190,7 +191,8 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
         if isinstance(value, BaseModel):
             continue
         source = "file" if key in values.model_fields_set else "default"
-        said = f"{'' if source == 'file' else ', for the file is wrong'}: {wrong[key]}" if key in wrong else ""
+        faults = "; ".join(text for name, text in wrong.items() if name == key or name.startswith(f"{key}."))
+        said = f"{'' if source == 'file' else ', for the file is wrong'}: {faults}" if faults else ""
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
         lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
     return lines

@@ -9,10 +9,13 @@ from miles_tui.errors import BadSetting
 from miles_tui.files import read_small
 
 
-def text_of(path: Path) -> str:
-    """The text of a plain file of a sensible size. Raises BadSetting, FileNotFoundError where there is none."""
+def text_of(path: Path, errors: str = "strict") -> str:
+    """The text of a plain file of a sensible size; `errors` as of `bytes.decode`.
+
+    Raises BadSetting, FileNotFoundError where there is none.
+    """
     try:
-        return read_small(path).decode()
+        return read_small(path).decode("utf-8-sig", errors)  # an editor's mark at the beginning says nothing
     except UnicodeDecodeError:
         raise BadSetting(f"{path}: can't be read: it is no UTF-8 text") from None
     except (FileNotFoundError, NotADirectoryError):
