@@ -76,9 +76,11 @@ def test_the_dashboard_follows_a_log_and_draws_a_chart(
         terminal.wait(lambda shown: "rollout 47 of 48" in shown)  # a file event, by watchfiles
         terminal.send("\r")
         terminal.wait(lambda shown: "zoom" in shown and "⠤" in shown)  # by plotext
-        terminal.send("qt")
-        terminal.wait(lambda shown: "theme" in shown)  # files of themes, by pydantic
-        terminal.send("\x1bq")
+        terminal.send("qT")
+        terminal.wait(lambda shown: "high-contrast-dark" in shown)  # files of themes, by pydantic
+        terminal.send("q")
+        terminal.wait(lambda shown: "high-contrast-dark" not in shown)
+        terminal.send("q")
         assert terminal.wait_end() == 0
         assert b"Traceback" not in terminal.raw
 

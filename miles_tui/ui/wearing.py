@@ -11,9 +11,10 @@ from miles_tui.locations import config_dir, themes_dir
 
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
+    from miles_tui.ui.heading import Words
 
 MIRROR_SECONDS = 1.0  # between two looks at the files: 0.3 ms with the timer, 0.03 % of a core
-MENDED = ("settings mended: the next start takes them", "settings mended: start anew")
+MENDED = ("settings mended: the next start takes them", "settings mended: start anew", "settings mended")
 
 
 class SettingsWatch:
@@ -21,7 +22,7 @@ class SettingsWatch:
 
     def __init__(self, wrong: Mapping[str, str]) -> None:
         self.wrong = tuple(wrong)
-        self.words = _words(self.wrong)
+        self.words: Words = _words(self.wrong)
         self._file = config_dir() / "config.toml"
         self._seen = self._stamp()
 
@@ -47,12 +48,13 @@ class SettingsWatch:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _words(wrong: tuple[str, ...]) -> tuple[str, str]:
-    """Which settings are wrong, long and short; the reason stands in `miles-tui config`."""
+def _words(wrong: tuple[str, ...]) -> Words:
+    """Which settings are wrong, from the longest way to say it to the shortest; `miles-tui config` tells why."""
     if not wrong:
-        return "", ""
+        return "", "", ""
     more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    return f"wrong settings: {', '.join(wrong)} (see miles-tui config)", f"wrong settings: {wrong[0]}{more}"
+    said = f"wrong settings: {', '.join(wrong)} (see miles-tui config)"
+    return said, f"wrong settings: {wrong[0]}{more}", f"{len(wrong)} wrong setting{'s' if len(wrong) > 1 else ''}"
 
 
 def look_again(app: MilesApp) -> None:

@@ -128,7 +128,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         calm = sum(row.style == "ok" for row in rows)
         if calm:
             parts.append(Part(2, [("ok", f"● {calm} healthy or finished")], [("ok", f"● {calm} healthy")]))
-        long, short = cast("MilesApp", self.app).settings.words
+        long, _, short = cast("MilesApp", self.app).settings.words
         return [*parts, *([Part(1, [("watch", long)], [("watch", short)])] if long else [])]
 
     def on_listing_moved(self) -> None:
