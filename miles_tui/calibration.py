@@ -12,7 +12,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile, write_profile
 from miles_tui.core.rollouts import Rollout
 from miles_tui.errors import NoMetric, UsageError
-from miles_tui.ingest.logs import Log, why_empty
+from miles_tui.ingest.logs import Log
 from miles_tui.reading import read_log
 
 
@@ -48,7 +48,7 @@ def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tupl
         run = read_log(log, judge)
         run.finish()
         if not run.records:
-            raise NoMetric(f"{log}: {why_empty(log)}")
+            raise NoMetric(f"{log}: {run.why_empty}")
         runs.append(judge.rollouts)
         raised.append([a.condition for a in run.alerts if a.severity is not Severity.NOTICE])
         arguments.append(run.args)

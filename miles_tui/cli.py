@@ -6,9 +6,7 @@ promises to take under half a second.
 
 from __future__ import annotations
 
-import errno
 import gc
-import os
 import signal
 import sys
 import time
@@ -18,25 +16,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miles_tui import __version__
-from miles_tui.errors import MilesTuiError, UsageError
+from miles_tui.errors import MilesTuiError, UnreadableLog
+from miles_tui.files import is_dir
 from miles_tui.options import (
     add_past,
     add_profile,
     add_screen,
     add_source,
     add_watch,
-    complain,
+    given_name,
+    given_path,
     load_profile,
     logs_or_commands,
-    own_run,
+    only,
+    own_runs,
     parser,
     passed_on,
     pauses_of,
+    piped_in,
     positive,
     setup_of,
     wanted,
 )
-from miles_tui.output import abandon, prepare
+from miles_tui.output import complain, ended, not_all, prepare, say
 
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
@@ -62,25 +64,24 @@ miles-tui COMMAND --help tells the options. A file that is named like a command 
 
 def dashboard(argv: Sequence[str]) -> int:
     p = parser("", SUMMARY, usage="miles-tui [options] [LOG...]  |  miles-tui COMMAND ...")
-    p.add_argument("logs", nargs="*", metavar="LOG", help="a file, a folder, - or FILE.gz")
+    p.add_argument("logs", nargs="*", type=given_name, metavar="LOG", help="a file, a folder, - or FILE.gz")
     add_profile(p)
     add_source(p)
     add_screen(p)
     add_watch(p)
     p.add_argument("--version", action="version", version=f"miles-tui {__version__}")
     a = logs_or_commands(p, argv, COMMANDS)
-    if "-" in a.logs and os.isatty(0):  # the keys would be taken for the log
-        raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
+    piped_in(a.logs)
     if not sys.stdout.isatty():
         return check([*a.logs, *passed_on(a)])
-    from miles_tui.ingest.logs import Told, find_logs, newest_log
+    from miles_tui.ingest.logs import Told, find_logs, here, newest_log
 
-    given = a.logs or [newest_log(Path.cwd())]
+    given = a.logs or [newest_log(here())]
     logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
     setup = setup_of(a)
     from miles_tui.ui.app import run_dashboard
 
-    folders = any(Path(name).is_dir() for name in given)  # new runs appear in a folder
+    folders = any(map(is_dir, given))  # new runs appear in a folder
     told: Told = {}
     again = partial(find_logs, given, must_exist=False, rotations=a.rotated, patient=True, told=told)
     more = again if folders else None
@@ -104,16 +105,17 @@ def demo(argv: Sequence[str]) -> int:
 
 def replay(argv: Sequence[str]) -> int:
     p = parser("replay", "The dashboard on a finished log, played at a chosen speed.")
-    p.add_argument("log", metavar="LOG")
+    p.add_argument("log", type=given_name, metavar="LOG")
     p.add_argument("--speed", type=positive, default=2.0, metavar="N", help="rollouts a second (default: 2)")
     add_profile(p)
     add_screen(p)
     a = p.parse_args(argv)
+    piped_in([a.log])
     if not sys.stdout.isatty():
         return check([a.log, *(["--profile", a.profile] if a.profile else [])])
     from miles_tui.ingest.logs import find_logs
 
-    log = find_logs([a.log])[0]
+    log = only(find_logs([a.log]), a.log)
     setup = setup_of(a)
     from miles_tui.ui.app import run_replay
 
@@ -125,19 +127,19 @@ def check(argv: Sequence[str]) -> int:
                "Exit status: 0 nothing above a notice fires at the end, 1 something does, 2 wrong usage or a log\n"
                "that can't be read, 3 a log without a Miles metric; of several logs the highest.\n\n"
                "The settings' file is not read, so that a script says the same everywhere.")  # fmt: skip
-    p.add_argument("logs", nargs="*", metavar="LOG")
+    p.add_argument("logs", nargs="*", type=given_name, metavar="LOG")
     p.add_argument("--format", choices=("text", "json"), default="text")
     add_profile(p)
     add_source(p)
     a = p.parse_intermixed_args(argv)  # LOG --format json LOG
-    from miles_tui.ingest.logs import find_logs, newest_log
+    from miles_tui.ingest.logs import find_logs, here, newest_log
     from miles_tui.report import judge_log
 
     profile = load_profile(a.profile)
     status, first = 0, True
     pauses = pauses_of(a.pauses)
     good: list[str | Path] = []
-    for name in a.logs or [newest_log(Path.cwd())]:
+    for name in a.logs or [newest_log(here())]:
         try:
             find_logs([name])
             good.append(name)
@@ -153,8 +155,7 @@ def check(argv: Sequence[str]) -> int:
             status = max(status, e.exit_status)
             continue
         text = report.to_json() if a.format == "json" else ("" if first else "\n") + report.to_text()
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        say(text + "\n")  # the verdict is the status, too: it counts where nobody reads the words
         first = False
         if not report.records:
             complain(f"{log}: {report.why_empty}")
@@ -166,7 +167,7 @@ def check(argv: Sequence[str]) -> int:
 
 def export(argv: Sequence[str]) -> int:
     p = parser("export", "The records of a log, one a metric line, in its order.")
-    p.add_argument("log", metavar="LOG")
+    p.add_argument("log", type=given_name, metavar="LOG")
     p.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
     p.add_argument("--follow", action="store_true", help="go on as the log grows, until interrupted")
     add_past(p)
@@ -178,9 +179,10 @@ def export(argv: Sequence[str]) -> int:
     if a.follow:
         from miles_tui.ingest.logs import find_logs
 
-        return export_follow(wanted(find_logs([a.log], must_exist=False, rotations=a.rotated), a)[0], exporter)
+        log = only(find_logs([a.log], must_exist=False, rotations=a.rotated), a.log)
+        return export_follow(wanted([log], a)[0], exporter)
     from miles_tui.ingest.items import read_items
-    from miles_tui.ingest.logs import find_logs, why_empty
+    from miles_tui.ingest.logs import find_logs
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
         for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
@@ -188,16 +190,9 @@ def export(argv: Sequence[str]) -> int:
     sys.stdout.flush()
     whole = not_all(exporter.cut_short)
     if not exporter.records:
-        complain(f"{a.log}: {why_empty(a.log)}")
+        complain(f"{a.log}: {exporter.why_empty}")
         return 3
     return whole
-
-
-def not_all(cut_short: Sequence[str]) -> int:
-    """Tell what of a log could not be read; the exit status that this alone asks for."""
-    for said in cut_short:
-        complain(said)
-    return 2 if cut_short else 0
 
 
 def export_follow(log: Log, exporter: Exporter) -> int:
@@ -228,32 +223,34 @@ def export_follow(log: Log, exporter: Exporter) -> int:
 
 def calibrate(argv: Sequence[str]) -> int:
     p = parser("calibrate", "Learn the ranges of your setup from two or three of your own healthy runs.")
-    p.add_argument("logs", nargs="+", metavar="LOG")
+    p.add_argument("logs", nargs="+", type=given_name, metavar="LOG")
     p.add_argument("--pause", metavar="REGEX", help="log lines that tell of a pause; kept in the profile")
     where = p.add_mutually_exclusive_group()
-    where.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the profile there")
-    where.add_argument("--name", metavar="NAME", help="keep it under this name: --profile NAME finds it")
+    where.add_argument("-o", "--output", type=given_path, metavar="FILE", help="write the profile there")
+    where.add_argument(
+        "--name", type=given_name, metavar="NAME", help="keep it under this name: --profile NAME finds it"
+    )
     a = p.parse_intermixed_args(argv)
     from miles_tui.calibration import learn_from
     from miles_tui.ingest.logs import find_logs
     from miles_tui.profiles import place, replaced, save
 
-    path = place(a.name) if a.name is not None else a.output
-    old = None if path is None else replaced(path)
-    name = a.name or (a.output.stem if a.output else "own")
-    profile, text, warnings = learn_from(find_logs(a.logs), name, a.pause)
+    file = place(a.name) if a.name is not None else a.output
+    old = None if file is None else replaced(file)
+    called = a.name or (a.output.stem if a.output else "own")
+    profile, text, warnings = learn_from(find_logs(a.logs), called, a.pause)
     for warning in warnings:
         complain(f"warning: {warning}")
-    if path is None:
+    if file is None:
         sys.stdout.write(text)
         return 0
     from miles_tui.core.plain import harmless_name
 
-    save(profile, path)
+    save(profile, file)
     if old is not None:
-        complain(f"{path}: replaces the {old.origin}")
-    print(f"{harmless_name(path)}: {profile.origin}")
-    print(f"use it with --profile {harmless_name(a.name or path)}")
+        complain(f"{file}: replaces the {old.origin}")
+    print(f"{harmless_name(file)}: {profile.origin}")
+    print(f"use it with --profile {harmless_name(a.name or file)}")
     return 0
 
 
@@ -261,7 +258,8 @@ def profiles(argv: Sequence[str]) -> int:
     parser("profiles", "The ranges that are known here: your own, and the bundled ones.").parse_args(argv)
     from miles_tui.profiles import known_profiles
 
-    for found in known_profiles():
+    closed: list[str] = []
+    for found in known_profiles(closed):
         where = "bundled" if found.bundled else str(found.path)
         if found.profile is None:
             print(f"{found.name:16} can't be used: {found.error}")
@@ -270,7 +268,9 @@ def profiles(argv: Sequence[str]) -> int:
         for line in (found.profile.about, found.profile.warning):
             if line:
                 print(f"{'':16} {line}")
-    return 0
+    for said in closed:
+        complain(said)
+    return 2 if closed else 0
 
 
 def status(argv: Sequence[str]) -> int:
@@ -280,7 +280,7 @@ def status(argv: Sequence[str]) -> int:
                f"It judges the newest {NEWEST_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
                f"{NEWEST_MB} MB: what began before them it can't see. report and check judge the whole log.\n"
                "The settings (profile, switched_off) count, as on the screen.")  # fmt: skip
-    p.add_argument("log", metavar="LOG")
+    p.add_argument("log", type=given_name, metavar="LOG")
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
@@ -291,32 +291,41 @@ def status(argv: Sequence[str]) -> int:
     log = find_logs([a.log])[0]
     if is_seekable(log.path):
         log = without_past(log, NEWEST)
-    run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
-    print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
+    run = read_as_of(own_runs(a, keep_metrics=False)(), log, time.time())
+    print(status_line(run) + (f" · {harmless_name(log.path.name)}" if is_dir(a.log) else ""))
     return max(not_all(run.cut_short), 0 if run.records else 3)
 
 
 def report(argv: Sequence[str]) -> int:
     p = parser("report", "The state of a run as Markdown, short enough for a chat.\n\n"
                "The settings (profile, switched_off, window) count, as on the screen.")  # fmt: skip
-    p.add_argument("log", metavar="LOG")
+    p.add_argument("log", type=given_name, metavar="LOG")
     add_profile(p)
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
     from miles_tui.core.plain import harmless_name
-    from miles_tui.ingest.logs import find_logs, why_empty
+    from miles_tui.ingest.logs import find_logs
     from miles_tui.reading import read_as_of
 
-    (log,) = wanted(find_logs([a.log])[:1], a)
-    now = time.time()
-    run = read_as_of(own_run(a), log, now)
-    whole = not_all(run.cut_short)
-    if not run.records:
-        complain(f"{log}: {why_empty(log)}")
-        return 3
-    print(paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff))
-    return whole
+    logs, new_run = find_logs([a.log]), own_runs(a)
+    status, first, now = 0, True, time.time()
+    for found in logs:  # a folder's runs one after another
+        try:
+            (log,) = wanted([found], a)
+            run = read_as_of(new_run(), log, now)
+        except UnreadableLog as e:
+            complain(str(e))
+            status = max(status, e.exit_status)
+            continue
+        status = max(status, not_all(run.cut_short), 0 if run.records else 3)
+        if not run.records:
+            complain(f"{log}: {run.why_empty}")
+            continue
+        text = paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff)
+        say(("" if first else "\n") + text + "\n")
+        first = False
+    return status
 
 
 def config(argv: Sequence[str]) -> int:
@@ -361,21 +370,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Errors are one line, never a traceback."""
     prepare()
-    try:
-        status = run_command(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()  # here, where a reader that has gone (`| head`) can be heard of
-        return status
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except BrokenPipeError:
-        abandon()  # nothing is left to say
-        return 0
-    except OSError as e:
-        if e.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT):
-            raise
-        abandon()
-        complain(f"standard output: {e.strerror}")
-        return 2
+    return ended(lambda: run_command(list(sys.argv[1:] if argv is None else argv)))
 
 
 def run_command(args: list[str]) -> int:

@@ -49,6 +49,7 @@ class Exporter:
     def __init__(self, write: Callable[[str], object], form: str = "jsonl") -> None:
         self.records = 0
         self.cut_short: list[str] = []  # what of the log could not be read, a line each
+        self.why_empty = ""  # why the log has no record
         self._write = write
         self._row = self._json if form == "jsonl" else self._csv
         self._attempts = Attempts()
@@ -64,6 +65,7 @@ class Exporter:
             if not isinstance(item, Record):
                 self._attempts.note(item)
                 self.cut_short += [item.text] if item.kind is FactKind.CUT_SHORT else []
+                self.why_empty = item.text if item.kind is FactKind.NO_METRIC else self.why_empty
                 continue
             if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Place.RESTART:
                 self._attempt += 1

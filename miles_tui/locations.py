@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from miles_tui.files import is_dir, is_file
+
 APP = "miles-tui"
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -44,14 +46,14 @@ def bundled_logs() -> Path:
 def sample_log(name: str) -> Path:
     """A bundled log. Raises FileNotFoundError when the installation lacks it."""
     path = bundled_logs() / name
-    if not path.is_file():
+    if not is_file(path):
         raise FileNotFoundError(f"{name} is not among the bundled logs in {path.parent}")
     return path
 
 
 def _bundled(name: str) -> Path:
     inside = _PACKAGE / f"_{name}"
-    return inside if inside.is_dir() else _PACKAGE.parent / name
+    return inside if is_dir(inside) else _PACKAGE.parent / name
 
 
 def _home() -> Path:

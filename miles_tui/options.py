@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from miles_tui.errors import BadSetting, UsageError, meant
+from miles_tui.files import is_missing
 from miles_tui.locations import config_dir
+from miles_tui.output import complain
+from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from miles_tui.ingest.read import Log
     from miles_tui.ui.setup import Setup
 
+# Settings that only a screen asks for.
+OF_SCREENS = {"theme", "signals", "metrics", "history", "mouse", "remember", "notify"}
 NEAR = 0.7  # how like a command a name must be: "train" or "run" may be a log's
 
 
@@ -87,8 +91,34 @@ def passed_on(a: argparse.Namespace) -> list[str]:
     return [*options, *(["--rotated"] if a.rotated else [])]
 
 
+def given_name(text: str) -> str:
+    """An argument that names something: `""` is an unset variable, not the folder that one is in."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
+
+
+def given_path(text: str) -> Path:
+    return Path(given_name(text))
+
+
+def piped_in(logs: Iterable[str]) -> None:
+    """Raises UsageError where `-` is the terminal, from which a screen takes its keys."""
+    if "-" in logs and os.isatty(0):
+        raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
+
+
+def only(logs: Sequence[Log], given: str) -> Log:
+    """The one run that is meant. Raises UsageError where a folder holds more."""
+    if len(logs) > 1:
+        raise UsageError(f"{given} holds {len(logs)} runs: give one of them, the newest is {logs[0]}")
+    return logs[0]
+
+
 def add_profile(p: Parser) -> None:
-    p.add_argument("--profile", metavar="NAME|FILE", help="ranges to judge by (miles-tui profiles lists them)")
+    p.add_argument(
+        "--profile", type=given_name, metavar="NAME|FILE", help="ranges to judge by (miles-tui profiles lists them)"
+    )
 
 
 def add_past(p: Parser) -> None:
@@ -108,14 +138,17 @@ def add_source(p: Parser) -> None:
     add_past(p)
     p.add_argument("--rotated", action="store_true", help="read the rotations beside a log too (train.log.1, ...)")
     p.add_argument(
-        "--pauses", metavar="FILE", help="a log of pauses: rollouts in which a line of it falls are not judged"
+        "--pauses",
+        type=given_name,
+        metavar="FILE",
+        help="a log of pauses: rollouts in which a line of it falls are not judged",
     )
 
 
 def add_screen(p: Parser) -> None:
     p.add_argument("--theme", metavar="NAME", help="colours (t in the dashboard lists them)")
     p.add_argument("--glyphs", choices=("braille", "blocks", "ascii"), help="how sparklines are drawn")
-    p.add_argument("--compare", metavar="LOG", action="append", default=[],
+    p.add_argument("--compare", type=given_name, metavar="LOG", action="append", default=[],
                    help="draw this run's means behind in charts (may be given again)")  # fmt: skip
     p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal (M in the dashboard)")
 
@@ -163,13 +196,13 @@ def load_profile(name: str | None) -> Profile | None:
 def setup_of(a: argparse.Namespace) -> Setup:
     """What the options and the settings ask of the screen together; options win.
 
-    Wrong settings are a note on the screen and the defaults. Raises BadSetting for an option that is wrong.
-    The settings are read only where there is a file: pydantic costs 75 ms at start.
+    What is wrong in the settings is told on the screen, and counts as not written. Raises BadSetting for an option
+    that is wrong. The settings are read only where there is a file: pydantic costs 75 ms at start.
     """
     from miles_tui.ui.setup import Setup
 
     given = vars(a)
-    setup = from_settings(Setup()) if (config_dir() / "config.toml").exists() else Setup()
+    setup = from_settings(Setup()) if not is_missing(config_dir() / "config.toml") else Setup()
     profile = setup.profile if given.get("profile") is None else load_profile(a.profile)
     notices = replace(setup.notices, command=given["on_alert"]) if given.get("on_alert") else setup.notices
     return replace(
@@ -185,41 +218,45 @@ def setup_of(a: argparse.Namespace) -> Setup:
     )
 
 
-def own_run(a: argparse.Namespace, *, keep_metrics: bool = True) -> RunState:
-    """A run that nothing was fed to yet, judged and counted by options and settings as the dashboard's; options win.
+def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[], RunState]:
+    """What makes a run that nothing was fed to yet, judged and counted by options and settings as the dashboard's.
 
-    Wrong settings are a line to standard error and the defaults, as they are on the screen. Where they say nothing of
-    this they are not read: pydantic costs 75 ms, the screen's setup 5. Raises BadSetting for an option that is wrong.
+    Options win. What is wrong in the settings is a line to standard error each, and counts as not written, as on the
+    screen. Where they say nothing of this they are not read: pydantic costs 75 ms, the screen's setup 5. Raises
+    BadSetting for an option that is wrong.
     """
     from miles_tui.core.judge import Judge
     from miles_tui.core.run import RunState
 
+    profile = load_profile(a.profile)
     if not _say_how_to_judge(config_dir() / "config.toml"):
-        return RunState(Judge(load_profile(a.profile)), keep_metrics=keep_metrics)
+        return lambda: RunState(Judge(profile), keep_metrics=keep_metrics)
     from miles_tui.ui.setup import Setup
 
     setup = from_settings(Setup())
-    if setup.note:
-        complain(setup.note)
-    if a.profile is not None:
-        setup = replace(setup, profile=load_profile(a.profile))
-    return setup.run(keep_metrics=keep_metrics)
+    for said in setup.wrong.values():
+        complain(said)
+    setup = setup if profile is None else replace(setup, profile=profile)
+    return partial(setup.run, keep_metrics=keep_metrics)
 
 
 def _say_how_to_judge(settings: Path) -> bool:
+    """Whether the settings have more than what only a screen asks for; what is wrong there is found by reading all."""
     try:
-        text = settings.read_text(encoding="utf-8")
+        text = text_of(settings)
+        return bool(text.strip()) and not parsed(text, "").keys() <= OF_SCREENS
     except FileNotFoundError:
         return False
-    except (OSError, UnicodeDecodeError):
+    except BadSetting:
         return True  # whoever reads them will say what is wrong
-    return any(key in text for key in ("profile", "switched_off", "window"))
 
 
 def compared(names: list[str]) -> list[Log]:
     """The logs of reference runs. Raises UsageError or UnreadableLog for one that isn't there."""
     if not names:
         return []
+    if "-" in names:
+        raise UsageError("--compare -: give a file, standard input is read once")
     from miles_tui.ingest.logs import find_logs
 
     return find_logs(names)
@@ -228,18 +265,15 @@ def compared(names: list[str]) -> list[Log]:
 def from_settings(setup: Setup) -> Setup:
     """The settings' file over the defaults."""
     from miles_tui.remember import recalled
-    from miles_tui.settings import load_settings
+    from miles_tui.settings import in_force
     from miles_tui.ui.setup import Notices
 
+    path = config_dir() / "config.toml"
     try:
-        s = load_settings()
+        s, wrong = in_force(path)
     except BadSetting as error:
-        return replace(setup, note=str(error))
-    profile, note = None, ""
-    try:
-        profile = load_profile(s.profile or None)
-    except BadSetting as error:
-        note = f"{config_dir() / 'config.toml'}: profile: {error}"
+        return replace(setup, wrong={"config.toml": str(error)})
+    profile = None if "profile" in wrong else load_profile(s.profile or None)
     n, view = s.notify, recalled() if s.remember else {}
     return replace(
         setup,
@@ -254,12 +288,5 @@ def from_settings(setup: Setup) -> Setup:
         mouse=s.mouse,
         remember=s.remember,
         notices=Notices(n.bell, n.title, n.desktop, n.command, n.command_seconds),
-        note=note,
+        wrong={key: f"{path}: {key}: {said}" for key, said in wrong.items()},
     )
-
-
-def complain(message: str) -> None:
-    """One line to standard error; the names in it may be anybody's."""
-    from miles_tui.core.plain import harmless_name
-
-    print("miles-tui: " + harmless_name(" ".join(message.split())), file=sys.stderr)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.core.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
+from miles_tui.files import is_file, is_missing, named, write_whole
 from miles_tui.locations import profiles_dir
 from miles_tui.tomlfile import text_of
 
@@ -38,13 +40,13 @@ def load(name: str) -> Profile:
 
 
 def find(name: str) -> Path | None:
-    """The file of a profile, or None. A name with a slash or `.toml` is a path."""
+    """The file of a profile, or None where surely none is there. A name with a slash or `.toml` is a path."""
     if "/" in name or name.endswith(SUFFIX):
-        path = Path(name).expanduser()
-        return path if path.exists() else None
+        path = Path(os.path.expanduser(name))  # noqa: PTH111  # pathlib's raises for a `~name` that nobody has
+        return None if is_missing(path) else path
     for folder in (profiles_dir(), BUNDLED):
         path = folder / f"{name}{SUFFIX}"
-        if path.is_file():
+        if not is_missing(path):
             return path
     return None
 
@@ -57,11 +59,20 @@ def read(path: Path) -> Profile:
         raise BadSetting(f"{path}: can't be read: it does not exist") from None
 
 
-def known_profiles() -> list[Found]:
-    """All profiles by name, the person's own first; a wrong file is listed with its error."""
+def known_profiles(closed: list[str] | None = None) -> list[Found]:
+    """All profiles by name, the person's own first; a wrong file is listed with its error.
+
+    A folder that can't be read is told of in `closed`.
+    """
     found: dict[str, Found] = {}
     for folder, bundled in ((profiles_dir(), False), (BUNDLED, True)):
-        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+        try:
+            paths = named(folder, SUFFIX)
+        except OSError as error:
+            paths = []
+            if closed is not None:
+                closed.append(f"{folder}: can't be read: {error.strerror or error}")
+        for path in paths:
             name = path.stem
             if name in found:
                 continue
@@ -84,7 +95,7 @@ def replaced(path: Path) -> Profile | None:
 
     Raises BadSetting for a file that is something else: `-o b.log` is a slip that would cost a log.
     """
-    if not path.is_file() or not path.stat().st_size:
+    if not is_file(path) or not path.stat().st_size:
         return None
     try:
         return read(path)
@@ -102,8 +113,7 @@ def save(profile: Profile, path: Path | None = None) -> Path:
     if path is None:
         path = place(profile.name)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(write_profile(profile), encoding="utf-8")
+        write_whole(path, write_profile(profile))
     except OSError as error:
         raise BadSetting(f"{path}: can't be written: {error.strerror or error}") from None
     return path

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from contextlib import suppress
-from pathlib import Path
 
+from miles_tui.files import read_small, write_whole
 from miles_tui.locations import state_dir
 
 FILE = "view.json"
@@ -17,8 +14,8 @@ KEYS = ("theme", "signal")
 def recalled() -> dict[str, str]:
     """What was kept; empty where nothing was, or where it can't be read: it is a convenience, never an error."""
     try:
-        data = json.loads((state_dir() / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = json.loads(read_small(state_dir() / FILE))
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(data, dict):
         return {}
@@ -31,21 +28,7 @@ def keep(view: dict[str, str]) -> str:
     if view == recalled():
         return ""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, json.dumps(view, indent=1) + "\n")
+        write_whole(path, json.dumps(view, indent=1) + "\n")
     except OSError as error:
         return f"{path}: the view can't be kept: {error.strerror or error}\n"
     return ""
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside it and rename, so that two dashboards that end at once leave one of the two."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{FILE}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

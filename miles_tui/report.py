@@ -19,7 +19,7 @@ from miles_tui.core.signals import BY_NAME, SIGNALS, Signal
 from miles_tui.core.standing import evidence_of, held_by, not_measured, standing
 from miles_tui.core.text import number
 from miles_tui.export import plain_number
-from miles_tui.ingest.logs import Log, age_seconds, why_empty
+from miles_tui.ingest.logs import Log, age_seconds
 from miles_tui.reading import read_log
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = 
     age = age_seconds(log, time.time())
     live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
     run.finish()
-    report = report_of(run, str(log), live=live, why=why_empty(log) if not run.records else "")
+    report = report_of(run, str(log), live=live, why=run.why_empty)
     report.cut_short = run.cut_short
     if profile is not None:
         report.warnings = warnings_of(profile, run)

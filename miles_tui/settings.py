@@ -5,21 +5,44 @@ Nothing is written unasked; a missing file is the defaults.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.signals import BY_NAME
 from miles_tui.errors import BadSetting, nearest, right_value
+from miles_tui.files import is_missing, named
 from miles_tui.locations import bundled_themes, config_dir, themes_dir
 from miles_tui.tomlfile import parsed, text_of
 
 FILE = "config.toml"
+MOST_ENTRIES = 500
+_ENTRY = re.compile(r"^(?=[ \t]*(?:\[|[\w\"'.-]+[ \t]*=))", re.MULTILINE)  # where a table or a key begins
 # Setting -> the commands without a screen that read it: those of a person, who is to be told the same everywhere.
 ALSO_READ_BY = {"profile": "status, report", "switched_off": "status, report", "window": "report"}
+
+
+def _once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _known(known: Mapping[str, object], what: str) -> AfterValidator:
+    """Each name by itself: of a list with a wrong one the others count."""
+
+    def check(name: str) -> str:
+        if name not in known:
+            raise ValueError(f'"{name}" is no {what}{nearest(name, known)}')
+        return name
+
+    return AfterValidator(check)
+
+
+SignalNames = Annotated[list[Annotated[str, _known(BY_NAME, "signal")]], AfterValidator(_once)]
+ConditionNames = Annotated[list[Annotated[str, _known(CONDITIONS, "condition")]], AfterValidator(_once)]
 
 
 class Notify(BaseModel):
@@ -53,28 +76,18 @@ class Settings(BaseModel):
 
     theme: str = Field("", description="the theme's name; empty: dark or light as the terminal is")
     profile: str = Field("", description="the profile to judge by, where none is named on the command line")
-    signals: list[str] = Field(
+    signals: SignalNames = Field(
         default_factory=lambda: list(BY_NAME), description="the signals that are shown, in this order"
     )
     metrics: list[str] = Field(
         default_factory=list, description="log names of further metrics that are rows of their own"
     )
-    switched_off: list[str] = Field(default_factory=list, description="conditions that are not judged")
+    switched_off: ConditionNames = Field(default_factory=list, description="conditions that are not judged")
     window: int = Field(5, ge=5, le=100, description="rollouts that a shown mean covers")
     history: int = Field(4096, ge=64, le=1_000_000, description="rollouts that are kept of each metric")
     mouse: bool = Field(True, description="use the mouse; off leaves it to the terminal and tmux")
     remember: bool = Field(False, description="remember the theme and the selected signal from one start to the next")
     notify: Notify = Field(default_factory=Notify, description="how an alert is noticed when nobody looks")
-
-    @field_validator("signals")
-    @classmethod
-    def _known_signals(cls, value: list[str]) -> list[str]:
-        return _all_known(value, BY_NAME, "signal")
-
-    @field_validator("switched_off")
-    @classmethod
-    def _known_conditions(cls, value: list[str]) -> list[str]:
-        return _all_known(value, CONDITIONS, "condition")
 
 
 def config_file() -> Path:
@@ -82,38 +95,61 @@ def config_file() -> Path:
     return config_dir() / FILE
 
 
-def load_settings(path: Path | None = None) -> Settings:
-    """The settings in a file, or the defaults where there is none. Raises BadSetting with file, key and reason."""
-    path = path or config_file()
-    try:
-        return Settings.model_validate(_data(path))
-    except ValidationError as error:
-        (key, said), *others = _faults(error).items()
-        more = f" (and {len(others)} more: miles-tui config tells all)" if others else ""
-        raise BadSetting(f"{path}: {key}: {said}{more}") from None
-
-
 def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
-    """The settings as the dashboard takes them, and key -> what is wrong with its value in the file.
+    """The settings as a file has them, and key -> what is wrong with its value there.
 
-    A value of the wrong kind makes all of them the defaults; a theme or a profile that there is not, only itself.
-    Raises BadSetting where the file can't be read.
+    What is wrong counts as not written, the rest as it is; no file is the defaults. Raises BadSetting where the file
+    can't be read.
     """
-    data = _data(path)
-    settings, wrong = Settings(), {}
     try:
-        settings = Settings.model_validate(data)
-    except ValidationError as error:
-        wrong = _faults(error)
-    theme, profile = (value if isinstance(value := data.get(key), str) else "" for key in ("theme", "profile"))
-    return settings, _wrong_names(theme, profile) | wrong
-
-
-def _data(path: Path) -> dict[str, Any]:
-    try:
-        return parsed(text_of(path), str(path))
+        data, wrong = _readable(text_of(path, "replace"), path)
     except FileNotFoundError:
-        return {}
+        return Settings(), {}
+    while True:
+        try:
+            settings = Settings.model_validate(data)
+        except ValidationError as error:
+            wrong |= _faults(error)
+            for place in sorted((fault["loc"] for fault in error.errors()), key=_backwards):
+                _leave_out(data, place)
+        else:
+            return settings, _wrong_names(settings.theme, settings.profile) | wrong
+
+
+def _readable(text: str, path: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The tables of a settings' file, and "line n" -> what is wrong with an entry there that is no TOML."""
+    wrong = {f"line {n}": "no UTF-8 text" for n, line in enumerate(text.split("\n"), 1) if "\ufffd" in line}
+    try:
+        return parsed(text, str(path)), wrong
+    except BadSetting:
+        entries = _ENTRY.split(text)
+        if len(entries) > MOST_ENTRIES:  # each is tried with those before it
+            raise
+    good, line = "", 1
+    for entry in entries:
+        try:
+            parsed(good + entry, "")
+        except BadSetting as error:
+            wrong[f"line {line}"] = re.sub(r" \(at [^()]*\)$", "", str(error).removeprefix(": "))
+        else:
+            good += entry
+        line += entry.count("\n")
+    return parsed(good, str(path)), wrong
+
+
+def _backwards(place: tuple[int | str, ...]) -> tuple[tuple[bool, int], ...]:
+    """An order in which a list's entries can be left out one after another: the last one first."""
+    return tuple((isinstance(part, str), -part if isinstance(part, int) else 0) for part in place)
+
+
+def _leave_out(data: dict[str, Any], place: tuple[int | str, ...]) -> None:
+    """Take out of tables what is wrong there; a list of which nothing is left, too."""
+    owner: Any = data
+    for part in place[:-1]:
+        owner = owner[part]
+    del owner[place[-1]]
+    if isinstance(owner, list) and not owner:
+        _leave_out(data, place[:-1])
 
 
 def _wrong_names(theme: str, profile: str) -> dict[str, str]:
@@ -121,19 +157,26 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
     from miles_tui.profiles import load
 
     wrong = {}
-    themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in folder.glob("*.toml"))
-    if theme and theme not in themes:
-        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
+    themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in _listed(folder))
     try:
         load(profile) if profile else None
     except BadSetting as error:
         wrong["profile"] = " ".join(str(error).split())
+    if theme and theme not in themes:
+        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     return wrong
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return named(folder, ".toml")
+    except OSError:  # who reads the themes says so
+        return []
 
 
 def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = None) -> str:
     """All settings as TOML, each with its meaning, who reads it, where its value came from, and what is wrong."""
-    lines = [f"# {path}{'' if path.exists() else ' (there is no such file: these are the defaults)'}"]
+    lines = [f"# {path}{' (there is no such file: these are the defaults)' if is_missing(path) else ''}"]
     lines += ["# The dashboard reads all of these, status and report those that say so, other commands none.", ""]
     lines += _table(settings, Settings, wrong or {})
     lines += ["# " + (Settings.model_fields["notify"].description or ""), "[notify]", ""]
@@ -148,7 +191,8 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
         if isinstance(value, BaseModel):
             continue
         source = "file" if key in values.model_fields_set else "default"
-        said = f"{'' if source == 'file' else ', for the file is wrong'}: {wrong[key]}" if key in wrong else ""
+        faults = "; ".join(text for name, text in wrong.items() if name == key or name.startswith(f"{key}."))
+        said = f"{'' if source == 'file' else ', for the file is wrong'}: {faults}" if faults else ""
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
         lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
     return lines
@@ -162,13 +206,6 @@ def _toml(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value)
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _all_known(names: list[str], known: Mapping[str, object], what: str) -> list[str]:
-    for name in names:
-        if name not in known:
-            raise ValueError(f'"{name}" is no {what}{nearest(name, known)}')
-    return list(dict.fromkeys(names))
 
 
 def _faults(error: ValidationError) -> dict[str, str]:

@@ -6,27 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from miles_tui.errors import BadSetting
+from miles_tui.files import read_small
 
-LARGEST = 1 << 20  # bytes: a profile has 10 KB
 
+def text_of(path: Path, errors: str = "strict") -> str:
+    """The text of a plain file of a sensible size; `errors` as of `bytes.decode`.
 
-def text_of(path: Path) -> str:
-    """The text of a file. Raises BadSetting, FileNotFoundError where there is none.
-
-    Only of a plain file: a pipe would be waited for, by a screen whose keys are dead meanwhile.
+    Raises BadSetting, FileNotFoundError where there is none.
     """
     try:
-        if not path.exists():
-            raise FileNotFoundError(str(path))
-        if not path.is_file():
-            raise BadSetting(f"{path}: can't be read: it is no plain file")
-        if path.stat().st_size > LARGEST:
-            raise BadSetting(f"{path}: can't be read: it has more than {LARGEST >> 20} MiB")
-        return path.read_text(encoding="utf-8")
+        return read_small(path).decode("utf-8-sig", errors)  # an editor's mark at the beginning says nothing
     except UnicodeDecodeError:
         raise BadSetting(f"{path}: can't be read: it is no UTF-8 text") from None
-    except FileNotFoundError:
-        raise
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(str(path)) from None
     except OSError as error:
         raise BadSetting(f"{path}: can't be read: {error.strerror or error}") from None
 

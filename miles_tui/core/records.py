@@ -66,6 +66,7 @@ class FactKind(StrEnum):
     PROGRESS = "progress"  # the generation bar; data: done, total
     PAUSE = "pause"  # a line that matches the profile's pause pattern
     CUT_SHORT = "cut-short"  # not all of the log could be read; text: what and why, with the file's name
+    NO_METRIC = "no-metric"  # the end of a log without a record; text: a sentence on why
     CLOCK = "clock"  # no more than a time stamp: the newest one seen in text without records
 
 

@@ -85,6 +85,7 @@ class RunState:
         self.attempt = 1
         self.records = 0
         self.cut_short: list[str] = []  # what of the log could not be read, a line each
+        self.why_empty = ""  # why a log that was read to its end has no metric
         self._merger = Merger()
         self._attempts = Attempts()
         self._fate = Fate(judge, self.pace, self.phase, pauses)
@@ -315,6 +316,8 @@ class RunState:
                 )
             case FactKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
+            case FactKind.NO_METRIC:
+                self.why_empty = fact.text
             case _:
                 change.header |= self.phase.see_fact(fact)
         change.header |= self._fate.note(fact)

@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from functools import partial
 
 from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item
+from miles_tui.core.records import Fact, FactKind, Item, Record
+from miles_tui.errors import UnreadableLog
+from miles_tui.files import is_file
 from miles_tui.ingest.ahead import can_read_ahead, read_ahead
-from miles_tui.ingest.read import Log, read_all
+from miles_tui.ingest.logs import SAMPLE, binary, why_empty
+from miles_tui.ingest.read import STDIN, Log, read_all
 
+ENOUGH = 4096  # bytes of a pipe that tell whether it is a text
 LONG = 64 << 20  # bytes: of a shorter log the reading takes less than to begin a second process
 
 
 def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool = False) -> Iterator[list[Item]]:
-    """The items of a log in its order, in batches. Raises UnreadableLog; a `CUT_SHORT` fact tells what is missing.
+    """The items of a log in its order, in batches. Raises UnreadableLog; a `CUT_SHORT` fact tells what is missing,
+    a `NO_METRIC` fact why there is no record.
 
     With `ahead` a long log is read by a second process where there is a core for it (see `ingest.ahead`).
     """
@@ -25,16 +30,32 @@ def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool 
 
 def _batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
     reader, told = Reader(pause=pause), list[str]()
+    sample = bytearray()  # of a log without a record so far: a pipe can't be looked at again
+    empty = True
     yield list(log.launch)
     for chunk in read_all(log, told=told):
-        yield reader.feed(chunk)
-    yield reader.finish()
+        items = reader.feed(chunk)
+        if empty and (empty := not any(isinstance(item, Record) for item in items)) and len(sample) < SAMPLE:
+            sample += chunk[: SAMPLE - len(sample)]
+            _refuse_binary(log, sample, ENOUGH)
+        yield items
+    items = reader.finish()
+    yield items
     yield [Fact(FactKind.CUT_SHORT, said) for said in told]
+    if empty and not any(isinstance(item, Record) for item in items):
+        _refuse_binary(log, sample)
+        yield [Fact(FactKind.NO_METRIC, why_empty(log, bytes(sample)))]
+
+
+def _refuse_binary(log: Log, sample: bytes | bytearray, least: int = 0) -> None:
+    """Raises UnreadableLog where that is no text; for a file that is known before it is read."""
+    if len(sample) >= least and (what := binary(bytes(sample))):
+        raise UnreadableLog(f"{'standard input' if str(log) == STDIN else log} is no text, it is {what}")
 
 
 def _is_long(log: Log) -> bool:
     """Whether the files hold enough to be worth it; a stream can be read only once, and never is."""
     try:
-        return all(part.is_file() for part in log.parts) and sum(p.stat().st_size for p in log.parts) - log.start > LONG
+        return all(map(is_file, log.parts)) and sum(p.stat().st_size for p in log.parts) - log.start > LONG
     except OSError:
         return False

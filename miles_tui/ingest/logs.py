@@ -8,7 +8,6 @@ from __future__ import annotations
 import heapq
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -17,12 +16,13 @@ from pathlib import Path
 
 from miles_tui.core.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
+from miles_tui.files import is_dir
 from miles_tui.ingest.away import is_away
 from miles_tui.ingest.read import STDIN, Log, is_stream
 from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
 from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, Key, PlainFile, unreadable
 
-__all__ = ["Log", "age_seconds", "find_logs", "newest_log", "runs_in", "sample", "why_empty"]
+__all__ = ["Log", "age_seconds", "find_logs", "here", "newest_log", "runs_in", "sample", "why_empty"]
 
 Told = dict[Path, tuple[Key, int, bool]]  # of each file: which it was, when it was written to, whether it is a log
 
@@ -56,6 +56,8 @@ _MAGIC = (
     (b"\xfd7zXZ", "packed with xz: unpack it first"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it first"),
     (b"BZh", "packed with bzip2: unpack it first"),
+    (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first"),
+    (b"\x1f\x9d", "packed with compress: unpack it first"),
 )
 
 
@@ -83,7 +85,7 @@ def find_logs(
             logs.append(Log(path, STDIN))
             continue
         try:
-            if _is_folder(path):
+            if is_dir(path):
                 logs.extend(runs_in(path, told))
             else:
                 _check(path, must_exist)
@@ -97,14 +99,6 @@ def find_logs(
         raise unreadable(error.filename or next(iter(files)), error) from None
     logs.extend(Log(parts[-1], files.get(parts[-1], str(parts[-1])), tuple(parts[:-1])) for parts in groups)
     return sorted(logs, key=lambda log: min(_place(part, order) for part in log.parts))
-
-
-def _is_folder(path: Path) -> bool:
-    """False too where that can't be known: opening it tells why."""
-    try:
-        return stat.S_ISDIR(path.stat().st_mode)
-    except OSError:
-        return False
 
 
 def _place(part: Path, order: dict[Path, int]) -> int:
@@ -137,7 +131,15 @@ def runs_in(folder: str | PathLike[str], told: Told | None = None) -> list[Log]:
             raise away[0]
     except OSError as error:
         raise unreadable(top, error) from None
-    raise UnreadableLog(f"{'this folder' if top == Path.cwd() else top} holds no Miles log")
+    raise UnreadableLog(f"{'this folder' if top in (Path(), here()) else top} holds no Miles log")
+
+
+def here() -> Path:
+    """The folder that we are in; where it was deleted meanwhile, an empty one."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path()
 
 
 def age_seconds(log: str | PathLike[str], now: float) -> float | None:
@@ -159,10 +161,13 @@ def sample(log: str | PathLike[str]) -> bytes:
         return head + file.peek(SAMPLE, max(SAMPLE, size - SAMPLE))
 
 
-def why_empty(log: str | PathLike[str]) -> str:
-    """Why a log has no Miles metric, as far as it can be told: one plain sentence."""
+def why_empty(log: str | PathLike[str], text: bytes = b"") -> str:
+    """Why a log has no Miles metric, as far as it can be told: one plain sentence.
+
+    It is told from a file's beginning and end, of a pipe from `text`, its beginning as it came.
+    """
     try:
-        return diagnose(sample(log)) or NO_CAUSE
+        return diagnose(sample(log) or text) or NO_CAUSE
     except OSError:
         return NO_CAUSE
 

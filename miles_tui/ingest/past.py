@@ -18,6 +18,7 @@ from miles_tui.core.reader import Reader
 from miles_tui.core.records import Fact, FactKind, Record
 from miles_tui.core.usual import Usual
 from miles_tui.errors import UsageError
+from miles_tui.files import is_missing, open_plain
 from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
 from miles_tui.ingest.source import GZIP_MAGIC, PlainFile, unpacked, unreadable
@@ -143,7 +144,7 @@ def is_seekable(path: Path) -> bool:
     if str(path) == STDIN or is_stream(str(path)):
         return False
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.read(2) != GZIP_MAGIC
     except OSError:
         return False
@@ -153,7 +154,7 @@ def without_past(log: Log, past: Past) -> Log:
     """The log from the first wanted line on. Raises UnreadableLog, and UsageError for a pipe and where nothing is."""
     if str(log.path) == STDIN or is_stream(str(log.path)):
         raise UsageError(f"{log}: --tail and --since need a file: a pipe has no past")
-    if not log.path.exists():
+    if is_missing(log.path):
         return log
     try:
         part, start = begin_in(log.parts, past)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right, insort
 from contextlib import suppress
 from pathlib import Path
 
 from miles_tui.core.prefix import time_of
 from miles_tui.errors import UnreadableLog
+from miles_tui.files import UnfitFileError, open_plain
 
+LARGEST = 64 << 20  # bytes: years of a line a minute
 MOST_LINE = 4096  # bytes of an unfinished last line that wait for the rest
 
 
@@ -23,6 +26,7 @@ class PauseLog:
         self._path = path
         self._size = 0
         self._rest = b""
+        self._begun = False
         self._times: list[float] = []
         try:
             self._read()
@@ -37,15 +41,16 @@ class PauseLog:
         return at < len(self._times) and self._times[at] <= until
 
     def _read(self) -> None:
-        size = self._path.stat().st_size
-        if size == self._size:
+        size = os.stat(self._path).st_size  # noqa: PTH116
+        if size == self._size and self._begun:
             return
-        grew = size > self._size
-        with self._path.open("rb") as file:  # which may fail where it is closed, too: nothing is kept until then
+        grew = size >= self._size
+        with open_plain(self._path) as file:  # which may fail where it is closed, too: nothing is kept until then
+            if size > LARGEST:
+                raise UnfitFileError(0, f"it has more than {LARGEST >> 20} MiB", str(self._path))
             file.seek(self._size if grew else 0)  # rewritten: its lines are read anew, known times stay
-            text = file.read()
-            size = file.tell()
-        self._size = size
+            text, size = file.read(LARGEST), file.tell()
+        self._begun, self._size = True, size
         *lines, rest = ((self._rest if grew else b"") + text).split(b"\n")
         self._rest = rest[-MOST_LINE:]
         for line in lines:

@@ -41,7 +41,7 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
-from miles_tui.ui.wearing import MIRROR_SECONDS, look_again
+from miles_tui.ui.wearing import MIRROR_SECONDS, SettingsWatch, look_again
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
@@ -75,6 +75,8 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
         )
         self.look: Theme = self.looks.first(setup.theme, usual)
+        unworn = {"theme": ""} if setup.theme and self.look.name != setup.theme else {}
+        self.settings = SettingsWatch({**unworn, **setup.wrong})
         self._open_with(self.look.textual())
         self.crash: BaseException | None = None
         self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
@@ -111,7 +113,9 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         if self._begun:
             return
         self._begun = True
-        self.tell(*filter(None, (self.setup.note, *self.looks.failed)))
+        reasons = [said for key, said in self.setup.wrong.items() if key != "theme" or not self.looks.failed]
+        more = f" (and {len(reasons) - 1} more: miles-tui config tells all)" if len(reasons) > 1 else ""
+        self.tell(*(said + more for said in reasons[:1]), *self.looks.failed)
         if not gc.isenabled():  # the command line's start: what is there by now stays, and is looked at no more
             gc.freeze()
             gc.enable()
@@ -159,6 +163,10 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def _compared(self) -> None:
         """A reference run was read: charts show it; one that can't be read is told of once."""
         self.tell(*self.references.take_failed())
+        self.said_otherwise()
+
+    def said_otherwise(self) -> None:
+        """What the screen says beside the run is another: take its views anew."""
         self.session.touch()
         self.post_message(Grew())
 
@@ -350,8 +358,8 @@ def _feeds(logs: Sequence[Log], setup: Setup, stdin: int) -> list[Feed]:
 
 def run_replay(log: Log | Path, speed: float, setup: Setup, *, title: str = "") -> int:
     """Play a finished log at `speed` rollouts a second; the exit status."""
-    with own_terminal():
-        feed = ReplayFeed(log, title or Path(log).name, speed)
+    with own_terminal() as stdin:
+        feed = ReplayFeed(log, title or ("standard input" if str(log) == "-" else Path(log).name), speed, stdin)
         return run(MilesApp(feed, setup=setup), mouse=setup.mouse)
 
 

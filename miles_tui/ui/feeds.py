@@ -6,8 +6,9 @@ What follows and reads is imported with the first batch: 25 ms that the first pa
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from os import PathLike
@@ -105,19 +106,26 @@ class ReplayFeed:
     """A finished log, played at `speed` rollouts a second; the first rows are there at once.
 
     Lines up to and with the one that begins another rollout are one batch, so that an alert is seen
-    at the rollout at which it was raised.
+    at the rollout at which it was raised. `stdin` is read where `log` is `-`.
     """
 
     log: PathLike[str]
     name: str
     speed: float
+    stdin: int = 0
     live: bool = False
     attention: Attention = field(default_factory=Attention)
 
     @property
     def parts(self) -> Sequence[Path]:
         """The files, oldest first."""
+        if self._piped:
+            return ()
         return self.log.parts if isinstance(self.log, Log) else (Path(self.log),)
+
+    @property
+    def _piped(self) -> bool:
+        return os.fspath(self.log) == STDIN or is_stream(os.fspath(self.log))
 
     def age(self) -> float:
         return 0.0
@@ -126,41 +134,52 @@ class ReplayFeed:
         from miles_tui.ingest.follow import Batch
 
         loop = asyncio.get_running_loop()
-        begin, position = loop.time(), 0
-        for count, text in enumerate(self._rollouts()):
-            due = begin + max(0, count - SHOWN_AT_ONCE) / self.speed
-            if due > loop.time() and await _stopped_by(stop, due - loop.time()):
-                return
-            if stop.is_set():
-                return
-            position += len(text)
-            yield Batch([Data(text)], True, position, position, "")
-            await asyncio.sleep(0)  # keys are read between two rollouts at any speed
+        begin, position, count = loop.time(), 0, 0
+        async with aclosing(self._rollouts(stop)) as rollouts:
+            async for text in rollouts:
+                due = begin + max(0, count - SHOWN_AT_ONCE) / self.speed
+                if due > loop.time() and await _stopped_by(stop, due - loop.time()):
+                    return
+                if stop.is_set():
+                    return
+                count, position = count + 1, position + len(text)
+                yield Batch([Data(text)], True, position, position, "")
+                await asyncio.sleep(0)  # keys are read between two rollouts at any speed
         yield Batch([Ended()], True, position, position, "")
 
-    def _rollouts(self) -> Iterator[bytes]:
+    async def _rollouts(self, stop: asyncio.Event) -> AsyncGenerator[bytes, None]:
         """The log's text in pieces of one rollout each."""
         from miles_tui.core.reader import Reader
 
-        reader, waiting = Reader(), bytearray()
-        highest = -1
-        for line in self._lines():
-            records = [item for item in reader.feed(line) if isinstance(item, Record) and item.kind != "eval"]
-            waiting += line
-            number = max((r.number for r in records if r.kind == "perf"), default=-1)
-            if number >= 0 and number != highest:
-                highest = number
-                yield bytes(waiting)
-                waiting.clear()
+        reader, waiting, highest = Reader(), bytearray(), -1
+        async with aclosing(self._texts(stop)) as texts:
+            async for text in texts:
+                # Cut at each line's end, and where a chunk ends: the reader joins what belongs together.
+                *lines, rest = text.split(b"\n")
+                for line in (*(line + b"\n" for line in lines), rest):
+                    waiting += line
+                    records = [r for r in reader.feed(line) if isinstance(r, Record) and r.kind == "perf"]
+                    number = max((r.number for r in records), default=-1)
+                    if number >= 0 and number != highest:
+                        highest = number
+                        yield bytes(waiting)
+                        waiting.clear()
         if waiting:
             yield bytes(waiting)
 
-    def _lines(self) -> Iterator[bytes]:
-        """The log's text, cut at each line's end, and where a chunk ends: the reader joins what belongs together."""
-        for chunk in read_all(self.log):
-            *lines, rest = chunk.split(b"\n")
-            yield from (line + b"\n" for line in lines)
-            yield rest
+    async def _texts(self, stop: asyncio.Event) -> AsyncGenerator[bytes, None]:
+        """The log's text as it comes; a pipe is waited for beside the keys, not before them."""
+        if not self._piped:
+            for text in read_all(self.log):
+                yield text
+            return
+        from miles_tui.ingest.follow import follow
+
+        async with aclosing(follow(os.fspath(self.log), stop=stop, stdin=self.stdin)) as batches:
+            async for batch in batches:
+                for piece in batch.pieces:
+                    if isinstance(piece, Data):
+                        yield piece.data
 
 
 async def _stopped_by(stop: asyncio.Event, seconds: float) -> bool:

@@ -10,6 +10,7 @@ from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width
 from miles_tui.ui.views import HeaderView
 
 FROZEN: Span = ("watch", "view paused")
+Words = tuple[str, str, str]
 STOPPED = ("stalled", "crashed")  # such a run has no end in sight
 
 
@@ -24,6 +25,7 @@ class Surroundings:
     the terminal's, `bar` is what is generated of how many. `today` is our time, in seconds since 1970 of a clock on the
     wall, where the newest record is of another day. Where the first line is the only one: `more` says that the table
     goes on, `said` answers a key, `run` names the run among several; the name of one alone is there if it has room.
+    `settings` says what is wrong with them, from the longest way to the shortest.
     """
 
     name: str = ""
@@ -38,6 +40,7 @@ class Surroundings:
     elsewhere: tuple[str, ...] = ()
     run: str = ""
     today: float | None = None
+    settings: Words = ("", "", "")
 
 
 def heading(view: HeaderView, around: Surroundings, width: int, lines: int, margin: int) -> list[Spans]:
@@ -95,6 +98,7 @@ def _only(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
     leading = [part for part in facts if part.rank <= 1]
     parts = [*leading, *([Part(0, [FROZEN])] if around.frozen else [])]
     parts += [_urgent(2, note) for note in around.urgent]
+    parts += _settings(around.settings[1:], 2)
     if around.more:
         short: Spans = [("text", around.more.removesuffix(" rows").removesuffix(" row"))]
         parts.append(Part(2, [("text", around.more)], short))
@@ -105,6 +109,10 @@ def _only(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
 
 def _urgent(rank: int, note: str) -> Part:
     return Part(rank, [("watch", note)], [("watch", note.partition(" (")[0])])
+
+
+def _settings(words: tuple[str, ...], rank: int) -> list[Part]:
+    return [Part(rank, [("watch", words[0])], [("watch", words[1])])] if words[0] else []
 
 
 def _others(around: Surroundings, rank: int) -> list[Part]:
@@ -137,6 +145,7 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
 def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
     parts = [Part(0, [FROZEN])] if around.frozen else []
     parts += [_urgent(rank, note) for rank, note in enumerate(around.urgent, 1)]
+    parts += _settings(around.settings, 3)
     if view.last is not None:
         last = _time(view.last, view, around.today)
         old: Spans = [("watch", f", {around.age}")] if around.age else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from miles_tui.errors import BadSetting, nearest
+from miles_tui.files import is_missing, named
 from miles_tui.locations import bundled_themes, themes_dir
 from miles_tui.ui.theme import Theme, load_theme, load_themes
 
@@ -23,8 +24,8 @@ class Looks:
         A bundled one is read alone and fast, where the person has none of that name.
         """
         wanted = name or usual
-        bundled = {path.stem: path for path in bundled_themes().glob("*.toml")}
-        if wanted in bundled and not (themes_dir() / f"{wanted}.toml").exists():
+        bundled = {path.stem: path for path in named(bundled_themes(), ".toml")}
+        if wanted in bundled and is_missing(themes_dir() / f"{wanted}.toml"):
             return load_theme(bundled[wanted])
         themes = self.all()
         if name is not None and name not in themes:

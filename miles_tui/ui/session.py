@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.diagnose import diagnose
 from miles_tui.core.run import Change, RunState
+from miles_tui.ingest.logs import binary
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
@@ -254,7 +255,8 @@ class Session:
 
     def why_empty(self) -> str | None:
         """The usual cause that a log without metrics looks like; None while it looks like a start."""
-        return diagnose(bytes(self._sample)) if self._sample else None
+        sample = bytes(self._sample)
+        return f"it is no text, it is {what}" if (what := binary(sample)) else diagnose(sample) if sample else None
 
     def _take(self, piece: object, now: float, change: Change) -> None:
         match piece:

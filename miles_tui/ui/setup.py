@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ class Notices:
 class Setup:
     """`theme` None and `glyphs` "" mean: as the terminal is. `polling` None: where events can't be had.
 
-    `signal` is the one selected at first. `note` is what was wrong with the settings, to be shown once.
+    `signal` is the one selected at first. `wrong`: setting -> a line on what is wrong with it.
     """
 
     profile: Profile | None = None
@@ -48,7 +49,7 @@ class Setup:
     signal: str = ""
     remember: bool = False
     notices: Notices = field(default_factory=Notices)
-    note: str = ""
+    wrong: Mapping[str, str] = field(default_factory=dict)
     compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
 
     @property

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rich.style import Style
 
 from miles_tui.errors import BadSetting
+from miles_tui.files import named
 from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
@@ -204,7 +205,12 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
 
     loaded = Loaded()
     for folder in folders:
-        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+        try:
+            paths = named(folder, ".toml")
+        except OSError as error:
+            paths = []
+            loaded.failed.append(f"{folder}: can't be read: {error.strerror or error}")
+        for path in paths:
             try:
                 loaded.themes[path.stem] = complete(path.stem, check(path, _read(path)))
             except BadSetting as error:

@@ -68,24 +68,37 @@ def test_settings_reach_the_screen_and_options_win(write_config: Callable[[str],
     assert isinstance(setup.run().pauses, PauseLog)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ('theem = "x"\n', 'theem: unknown key; did you mean "theme"?'),
-        ("window = \n", "not a TOML file"),
-        ('profile = "no-such"\n', "no profile no-such"),
-    ],
-)
-async def test_wrong_settings_are_a_note_and_the_defaults(
-    write_config: Callable[[str], Path], dashboard: Dashboard, text: str, says: str
+async def test_wrong_settings_stand_in_the_header_until_they_are_mended(
+    write_config: Callable[[str], Path], dashboard: Dashboard
 ) -> None:
-    path = write_config(text)
+    path = write_config('profile = "manual"\nwindw = 7\nhistory = "[/bold"\n')
     setup = setup_of(options())
-    assert says in setup.note
-    assert str(path) in setup.note
-    assert setup.window == 5
-    async with dashboard("gap-jump.log", note="config.toml: window: wrong [/bold") as screen:
-        assert "config.toml: window: wrong [/bold" in notes(screen)
+    assert setup.profile is not None
+    assert list(setup.wrong) == ["history", "windw"]
+    async with dashboard("gap-jump.log", profile=setup.profile, wrong=setup.wrong) as screen:
+        assert f"{path}: history: a whole number (and 1 more" in notes(screen)
+        screen.app.clear_notifications()
+        assert "wrong settings: history, windw (see miles-tui config)" in head(screen.text)
+        assert "profile manual" in head(screen.text)
+        path.write_text('profile = "manual"\nwindow = 1\n')
+        text = await screen.wait(lambda text: "wrong settings: window (" in head(text))
+        assert "windw" not in text
+        path.write_text('profile = "manual"\nwindow = 7\n')
+        await screen.wait(lambda text: "settings mended: the next start takes them" in head(text))
+    async with dashboard("gap-jump.log", wrong=setup.wrong, size=(40, 10)) as screen:
+        await screen.wait(lambda text: "2 wrong settings" in head(text))
+
+
+async def test_a_theme_that_can_not_be_worn_is_a_wrong_setting(
+    write_config: Callable[[str], Path], dashboard: Dashboard
+) -> None:
+    path = write_config('theme = "mine"\n')
+    (path.parent / "themes").mkdir()
+    (path.parent / "themes" / "mine.toml").write_text("dark = 3\n")
+    setup = setup_of(options())
+    async with dashboard("gap-jump.log", theme=setup.theme, wrong=setup.wrong) as screen:
+        assert "wrong settings: theme" in head(screen.text)
+        assert "mine.toml" in notes(screen)
 
 
 def test_an_option_that_is_wrong_is_an_error() -> None:

@@ -293,7 +293,7 @@ class MainScreen(MainActions):
         return Surroundings(
             s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
             said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
-            run=s.name if app.place else "", today=self._today(),
+            run=s.name if app.place else "", today=self._today(), settings=app.settings.words,
         )  # fmt: skip
 
     def _trouble(self) -> str:

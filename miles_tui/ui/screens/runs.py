@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -19,6 +19,7 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:
+    from miles_tui.ui.app import MilesApp
     from miles_tui.ui.feeds import Feed
     from miles_tui.ui.several import SeveralRuns
 
@@ -130,7 +131,8 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         calm = sum(row.style == "ok" for row in rows)
         if calm:
             parts.append(Part(2, [("ok", f"● {calm} healthy or finished")], [("ok", f"● {calm} healthy")]))
-        return parts
+        long, _, short = cast("MilesApp", self.app).settings.words
+        return [*parts, *([Part(1, [("watch", long)], [("watch", short)])] if long else [])]
 
     def on_listing_moved(self) -> None:
         self._settled = True
