@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -237,3 +239,22 @@ def test_a_file_is_looked_into_again_only_where_it_changed(tmp_path: Path, monke
     write(other, metric(1), age=-6)
     assert [log.path for log in runs_in(tmp_path, told)] == [other, run]
     assert looked == ["other.txt"]
+
+
+def test_an_argument_that_may_not_be_read_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, closed = tmp_path / "runs", tmp_path / "closed" / "train.log"
+    runs.mkdir()
+    (runs / "train.log").write_text("rollout 0: {'rollout/raw_reward': 0.5}\n")
+    real = os.stat
+
+    def refuse(path: object, *args: Any, **options: Any) -> os.stat_result:
+        if str(path) == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *args, **options)  # type: ignore[call-overload,no-any-return]
+
+    opened = os.open
+    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(os, "open", lambda path, *args: (refuse(path), opened(path, *args))[1])
+    with pytest.raises(UnreadableLog, match=r"train.log may not be read \(permission denied\)"):
+        find_logs([runs, closed], must_exist=False)
+    assert [log.path for log in find_logs([runs, closed], must_exist=False, patient=True)] == [runs / "train.log"]
