@@ -9,12 +9,18 @@ import os
 def data_from(fd: int, at: int, size: int) -> int:
     """The first offset from `at` on with data, `size` (the file's) where none follows; `at` itself where nobody says.
 
-    It moves the descriptor's own offset: 1 us.
+    It moves the descriptor's own offset: 1 us. Raises OSError where the file can't be read.
     """
+    if not hasattr(os, "SEEK_DATA"):
+        return at
     try:
         return min(size, os.lseek(fd, at, os.SEEK_DATA))
-    except (OSError, AttributeError) as error:
-        return size if getattr(error, "errno", 0) == errno.ENXIO else at
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return size
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.ESPIPE):
+            raise
+        return at
 
 
 def hole_before(fd: int, end: int, step: int) -> int:
