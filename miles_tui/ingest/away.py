@@ -14,7 +14,7 @@ DISK = "disk"  # the name of threads that ask a file system, and may hang in it
 # What a file system answers; all else (EIO, ESTALE, ETIMEDOUT, ENOTCONN, EMFILE, ...) is about itself, or about us.
 ANSWERS = frozenset({
     None, 0, errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG, errno.EISDIR,
-    errno.EINVAL, errno.ENXIO, errno.EOPNOTSUPP,
+    errno.EINVAL, errno.ENXIO, errno.EOPNOTSUPP, errno.ENOSYS, errno.ESPIPE,
 })  # fmt: skip
 
 

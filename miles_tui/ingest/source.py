@@ -111,6 +111,20 @@ class Trace:
             return peek(len(self.tail), self.size - len(self.tail)) == self.tail
         return bool(self.opening) or length <= len(known)
 
+    def begins(self, other: Trace) -> bool:
+        """Whether this text is a beginning of the longer one, as far as both are known."""
+        spots = dict(other.spots)
+        alike = all(spots.get(at, spot) == spot for at, spot in self.spots)
+        return len(self.opening) > 0 and self.size < other.size and alike and other.opening.startswith(self.opening)
+
+    def is_punched(self, now: Trace) -> bool:
+        """Whether `now`, of as many bytes, is this text with NULs where holes were punched in it, and not all NULs."""
+        spots = dict(now.spots)
+        pairs = [(self.head, now.head), (self.tail, now.tail), (self.opening, now.opening[: len(self.opening)])]
+        pairs += [(spot, spots[at]) for at, spot in self.spots if at in spots]
+        kept = any(new.strip(b"\0") for _, new in pairs)
+        return kept and all(old == new or _is_pierced(old, new) for old, new in pairs)
+
     def spans(self) -> list[tuple[int, int]]:
         """(size, offset) of the places that tell whether a text is this one."""
         ends = [(len(self.opening or self.head), 0), (len(self.tail), self.size - len(self.tail))]
@@ -142,6 +156,10 @@ class Trace:
         opening = _pread(fd, min(size, OPENING), 0)
         spots = tuple((at, _pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
         return replace(cls.of(fd, size), opening=opening, spots=spots)
+
+
+def _is_pierced(old: bytes, new: bytes) -> bool:
+    return len(old) == len(new) and all(now in (0, was) for was, now in zip(old, new, strict=True))
 
 
 def _step(size: int) -> int:
@@ -199,11 +217,14 @@ class PlainFile:
         if len(data) < back:
             _pread(self._fd, back, seen.size - back)  # raises where the bytes are there and could not be fetched
             return Lost.SHRUNK
-        if not data.startswith(seen.tail):
-            return Lost.REWRITTEN
         # At the live edge the head is compared too (1 us): a file rewritten with the same size and end.
-        if len(data) < back + most and os.pread(self._fd, len(seen.head), 0) != seen.head:
-            return Lost.REWRITTEN
+        if not data.startswith(seen.tail) or (
+            len(data) < back + most and os.pread(self._fd, len(seen.head), 0) != seen.head
+        ):
+            now = Trace.whole(self._fd, seen.size)
+            if not seen.is_punched(now):
+                return Lost.REWRITTEN
+            self.trace = seen = now
         if len(data) == back:
             return b""
         if not data[back] and not data[-1] and self._skip_hole(seen.size):

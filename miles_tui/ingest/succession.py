@@ -13,7 +13,7 @@ from miles_tui.ingest.known import Source, Unread, as_source, as_sources, copies
 from miles_tui.ingest.pieces import Why
 from miles_tui.ingest.rotations import is_ambiguous, lies_between
 from miles_tui.ingest.siblings import Folder, Found, oldest_first
-from miles_tui.ingest.source import MARK, Key, PlainFile, Trace
+from miles_tui.ingest.source import MARK, NOTHING, Key, PlainFile, Trace
 
 PAST = 64  # texts remembered, to know their copies
 LOOKS = 5  # a path that changes more often than that while we look is left for the next time
@@ -66,7 +66,7 @@ class Succession:
 
     def remember(self, file: Source) -> None:
         """What was read of `file` is not to be read again, wherever it turns up. It is the last text that was read."""
-        if file.trace.size:
+        if file.trace.size and not any(file.trace.begins(known) for _, known in self._past):
             self._forget(file)
             self._past.append((file.key, file.trace))
 
@@ -94,6 +94,20 @@ class Succession:
         if end:
             file.starts_behind(end)
         return end > 0
+
+    def known_of(self, file: Source) -> Trace:
+        """What of the bytes that were read of `file`, from its beginning on, was read before; NOTHING where it differs.
+
+        All of them (its own trace), while they are no more than a beginning of such a text: it is being written again.
+        """
+        size = file.offset
+        if not isinstance(file, PlainFile):
+            return NOTHING
+        texts = [known for _, known in self._past if known.opening and known.size >= 2 * MARK]
+        alike = [known for known in texts if known.agrees(file.peek, size)]
+        if any(known.size >= size for known in alike):
+            return file.trace
+        return max(alike, key=lambda known: known.size, default=NOTHING)
 
     def line_up(self, held: Source | None) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.

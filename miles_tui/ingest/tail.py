@@ -65,6 +65,7 @@ class Tail:
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
+        self._again = False  # all that was read of it is a beginning of a text that was read before
         self._first = False  # nothing was read yet of the held file's text
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
@@ -137,6 +138,7 @@ class Tail:
                 if self._came_and_went(held):
                     return self._turn(out)
                 skipped = self._first and self._succession.skip_known(held)
+                skipped = skipped or ((self._first or self._again) and self._comes_again(held))
             except OSError:
                 held.trace = before  # it was not given
                 raise
@@ -151,6 +153,19 @@ class Tail:
         if held.trace is NOTHING and self._came_and_went(held):
             return self._turn(out)
         return self._look_on(held, out)
+
+    def _comes_again(self, held: Source) -> bool:
+        """Whether what was just read is not new, or not yet known to be: the text is one that was read, written again.
+
+        One that turns out to be another is read from its beginning.
+        """
+        known = self._succession.known_of(held)
+        was, self._again = self._again, known is held.trace
+        if self._again or not (was or known.size):
+            return self._again
+        assert isinstance(held, PlainFile)
+        held.starts_at(known)
+        return True
 
     def _begin(self, out: list[Piece]) -> bytes | None:
         """Open what the path leads to, and what was rotated away from it while we waited."""
@@ -208,7 +223,7 @@ class Tail:
             why = None
         self._next.popleft()
         self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
-        self._first = not file.offset
+        self._first, self._again = not file.offset, False
         self._cut(why, out)
         return b""
 
