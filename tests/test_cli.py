@@ -228,7 +228,9 @@ def test_explain() -> None:
     assert "gradient norm" in run("explain", "train/grad_norm").stdout
     assert all(name in run("explain").stdout for name in ("gap-jump", "known-message", "eval/lag_steps"))
     assert "did you mean gap-jump" in one_clear_line(run("explain", "gap-jmp"))
-    assert "did you mean KL to the engine, train/train_rollout_kl, train/ppo_kl or" in one_clear_line(run("explain", "KL"))
+    assert "did you mean KL to the engine, train/train_rollout_kl, train/ppo_kl or" in one_clear_line(
+        run("explain", "KL")
+    )
     assert "did you mean no-signal, train/entropy_loss or" in one_clear_line(run("explain", "nothing"))
     assert "alone lists them" in one_clear_line(run("explain", "xyzzy"))
     assert "judged   by gap-jump;" in run("explain", "gap").stdout
