@@ -40,13 +40,16 @@ class _Unfinished:
     __slots__ = ("_lost", "_pieces", "_size", "nuls")
 
     def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
         self.nuls = self._size = 0
         self._pieces: list[bytes] = []  # the last one first
         self._lost = False
 
     def grow(self, before: bytes) -> None:
         """What stands before it."""
-        text = without_hole(before)
+        text = bytes(without_hole(before))
         if not text:
             self.nuls += len(before)
             return
@@ -62,4 +65,4 @@ class _Unfinished:
         """The line, which begins at `start`, unless there is none; another begins before it."""
         if self._pieces:
             yield start + self.nuls, b"".join(reversed(self._pieces))
-        self.__init__()  # type: ignore[misc]
+        self._clear()

@@ -26,6 +26,7 @@ MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its 
 MOST_ALIVE = 32  # that grow at once
 ROUND_SECONDS = 45.0  # in which each log beyond is looked at: one that has to wait is looked at within a minute still
 STEP_SECONDS = 1.0  # between two looks at some of them
+FULL_SECONDS = 10.0  # between two looks for one of `MOST_ALIVE` that can do without its place: 1 ms
 
 
 class Following(App[None]):
@@ -46,6 +47,7 @@ class Following(App[None]):
         self.beyond = [Listed(feed, RunRow(feed.name, followed=False)) for feed in feeds[MOST_RUNS:]]
         self._looking = False  # at those beyond
         self._rounds = Rounds(ROUND_SECONDS)
+        self._full_until = 0.0  # by the monotonic clock: no place is free before
         self.shown = 0  # which of the sessions is on the screen
         self.opened = not listed  # is a run on the screen, or the list?
         self.attend()
@@ -180,14 +182,15 @@ class Following(App[None]):
         try:
             while self.beyond:
                 unread = [listed for listed in self.beyond if listed.unread][:1]
-                await self.look_at(self._rounds.due(self.beyond, time.monotonic()) or unread)
+                read = [listed for listed in self.beyond if not listed.unread]
+                await self.look_at(self._rounds.due(read, time.monotonic()) + unread)
                 await asyncio.sleep(0.0 if unread else STEP_SECONDS)
         finally:
             self._looking = False
 
     async def look_at(self, some: Sequence[Listed]) -> None:
         """Judge what some of those beyond say now. One that is alive is followed if there is room."""
-        changed, room = False, True
+        changed = False
         for listed, pieces in zip(some, await aside(looks, some) if some else (), strict=True):
             if listed.gone:
                 continue
@@ -197,12 +200,20 @@ class Following(App[None]):
             if pieces != []:
                 await asyncio.sleep(YIELD)
             changed |= before != (listed.row, listed.news)
-            if listed.alive and not listed.gone and room:
-                room = len(self.sessions) < MOST_ALIVE or self._silent() is not None
-                if room:
-                    self._take_up(listed)
+            if listed.alive and not listed.gone and self._has_room(listed.looked):
+                self._take_up(listed)
         if changed:
             self.listed_anew()
+
+    def _has_room(self, now: float) -> bool:
+        """Whether one more may be followed. Where all places are taken, who could give his is asked now and then."""
+        if len(self.sessions) < MOST_ALIVE:
+            return True
+        if now < self._full_until:
+            return False
+        full = self._silent() is None
+        self._full_until = now + FULL_SECONDS if full else 0.0
+        return not full
 
     def listed_anew(self, *, sort: bool = False) -> None:
         """The rows of those beyond changed; `sort`: runs came."""
