@@ -342,10 +342,9 @@ def config(argv: Sequence[str]) -> int:
 
 
 def explain(argv: Sequence[str]) -> int:
-    p = parser(
-        "explain", "A condition, a metric or a family ('perf/*') in plain words; without a name, the list of all."
-    )
-    p.add_argument("names", nargs="*", metavar="CONDITION|METRIC")
+    p = parser("explain", "A condition or a metric in plain words; without a name, the list of all.")
+    help = "gap-jump, train/pg_loss, gap; or a part of the list: train, 'perf/*'"
+    p.add_argument("names", nargs="*", metavar="CONDITION|METRIC", help=help)
     a = p.parse_args(argv)
     from miles_tui.explain import explained, overview
 

@@ -187,7 +187,7 @@ async def test_enter_unfolds_the_numbers_of_an_alert_and_they_go_on(
         await screen.press("tab", "enter")
         newest = gap.last
         for said in (
-            f"gap: before {sum(before) / 5:.3g}",
+            f"gap, nats: before {sum(before) / 5:.3g}",
             "(rollouts 13 to 17), raised at 0.0409 (rollout 23), ",
             f"now {newest.value:.3g}",
             f"(rollout {newest.rollout})",
