@@ -14,7 +14,8 @@ CONDITION = Condition(
     first_check="See which phase is open (the last Timer line without an end), then the GPUs' load and the stack "
     "(py-spy) of the rank that the others wait for.",
     rule="No metric line for five times the run's own median time per rollout, and for ten minutes at least. Other "
-    "lines do not count: engines keep printing.",
+    "lines do not count: engines keep printing. A pause that was told, and an hour by which the clock was put forward, "
+    "are none. Behind the last planned rollout it is the last checkpoint that hangs.",
 )
 
 TIMES = 5  # of the run's own median: evaluation and checkpoints take one or two
