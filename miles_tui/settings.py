@@ -158,12 +158,12 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
 
     wrong = {}
     themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in _listed(folder))
+    if theme and theme not in themes:
+        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     try:
         load(profile) if profile else None
     except BadSetting as error:
         wrong["profile"] = " ".join(str(error).split())
-    if theme and theme not in themes:
-        wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     return wrong
 
 

@@ -52,6 +52,7 @@ def _words(wrong: tuple[str, ...]) -> Words:
     """Which settings are wrong, from the longest way to say it to the shortest; `miles-tui config` tells why."""
     if not wrong:
         return "", "", ""
+    wrong = tuple(sorted(wrong, key=lambda key: key != "profile"))  # what the run is judged by comes first
     more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
     said = f"wrong settings: {', '.join(wrong)} (see miles-tui config)"
     return said, f"wrong settings: {wrong[0]}{more}", f"{len(wrong)} wrong setting{'s' if len(wrong) > 1 else ''}"
