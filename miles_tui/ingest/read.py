@@ -145,7 +145,7 @@ def _behind(start: int, texts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _over_hole(fd: int) -> Iterator[bytes]:
-    """Step over the hole that `fd` stands in, where it does: as many of its NULs as make an unfinished line too long."""
+    """Step over the hole that `fd` stands in, where it does; of its NULs come as many as make a line too long."""
     try:
         at, size = os.lseek(fd, 0, os.SEEK_CUR), os.fstat(fd).st_size
     except OSError:  # a pipe

@@ -20,8 +20,9 @@ from collections.abc import Callable
 
 from miles_tui.ingest.known import Source
 from miles_tui.ingest.late import LateLines
+from miles_tui.ingest.overwritten import Overwriting
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
-from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
+from miles_tui.ingest.source import CHUNK, MARK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
 from miles_tui.ingest.succession import Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
@@ -58,6 +59,7 @@ class Tail:
         self._held: Source | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
+        self._over: Overwriting | None = None
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
         self._again = False  # all that was read of it is a beginning of a text that was read before
         self._first = False  # nothing was read yet of the held file's text
@@ -112,6 +114,8 @@ class Tail:
         held = self._held
         if held is None:
             return self._begin(out)
+        if self._over and self._last == b"\n" and (lines := self._written_over(self._over)):
+            return lines
         got = held.read(most)
         if isinstance(got, Lost):
             return self._start_over(held, got, out)
@@ -197,7 +201,7 @@ class Tail:
         why, file = self._next.popleft()
         if self._held and self._held is not file and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
-        self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
+        self._held, self._over, self._ripe, self._empty_at, self.unsettled = file, None, None, None, True
         if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
             why = None
         self._first, self._again = not file.offset, False
@@ -243,9 +247,35 @@ class Tail:
         if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
             return None
         self._since.pop("shrunk", None)
+        if lost is not Lost.SHRUNK and isinstance(held, PlainFile) and self._goes_over(held, lost, out):
+            return b""
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
         self._from_its_beginning(held, self._succession.truncated_away(held))
         return self._turn(out)
+
+    def _goes_over(self, held: PlainFile, lost: Lost, out: list[Piece]) -> bool:
+        """Whether the file is written over from its beginning on: then it is read on, and what is put there as well.
+
+        When the writer comes to the end of what was read, that is rewritten, and the beginning is as it was.
+        """
+        if lost is Lost.OVERWRITTEN and not (self._over and self._over.at < MARK):
+            self._over = Overwriting(held)
+            self._cut(Why.TRUNCATED, out)
+        elif not self._over or (lost is Lost.REWRITTEN and held.peek(len(held.trace.head)) != held.trace.head):
+            return False
+        held.starts_behind(held.offset)
+        return True
+
+    def _written_over(self, over: Overwriting) -> bytes:
+        before = over.open
+        lines = over.read(settled=bool(before) and self._lasted("open", TORN_SECONDS))
+        if over.open != before:
+            self._since.pop("open", None)
+        if over.open:
+            self._lasted("open", TORN_SECONDS)
+        if over.over:
+            self._over = None
+        return lines
 
     def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
         """Next comes what was truncated away, then the file's present text."""
