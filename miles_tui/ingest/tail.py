@@ -20,15 +20,14 @@ from collections.abc import Callable
 
 from miles_tui.ingest.known import Source
 from miles_tui.ingest.late import LateLines
-from miles_tui.ingest.overwritten import Overwriting
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
-from miles_tui.ingest.source import CHUNK, MARK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
+from miles_tui.ingest.rewritten import TORN_SECONDS, Rewritten
+from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
 from miles_tui.ingest.succession import Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
 SHRINK_SECONDS_REMOTE = 1.0
-TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
 GONE_SECONDS = 1.0  # a rotation leaves no file for a moment: that is not said
 LATE_SECONDS = 60.0  # without lines that its writer still adds, a rotated file is let go; a look costs 3 us
 DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
@@ -59,12 +58,11 @@ class Tail:
         self._held: Source | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
-        self._over: Overwriting | None = None
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
-        self._again = False  # all that was read of it is a beginning of a text that was read before
         self._first = False  # nothing was read yet of the held file's text
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
+        self._rewritten = Rewritten(self._succession, self._since, self._lasted)
         self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
         self._missing = ""
 
@@ -114,7 +112,7 @@ class Tail:
         held = self._held
         if held is None:
             return self._begin(out)
-        if self._over and self._last == b"\n" and (lines := self._written_over(self._over)):
+        if self._last == b"\n" and (lines := self._rewritten.lines()):
             return lines
         got = held.read(most)
         if isinstance(got, Lost):
@@ -127,7 +125,7 @@ class Tail:
             first, self._first = self._first, False
             if first and self._succession.skip_known(held):
                 return b""
-            return b"" if (first or self._again) and self._comes_again(held) else got
+            return b"" if self._rewritten.comes_again(held, first=first) else got
         if self._next:
             return self._turn(out)
         if isinstance(held, GzipFile):
@@ -137,19 +135,6 @@ class Tail:
         if held.trace is NOTHING and self._came_and_went(held):
             return self._turn(out)
         return self._look_on(held, out)
-
-    def _comes_again(self, held: Source) -> bool:
-        """Whether what was just read is not new, or not yet known to be: the text is one that was read, written again.
-
-        One that turns out to be another is read from its beginning.
-        """
-        known = self._succession.known_of(held)
-        was, self._again = self._again, known is held.trace
-        if self._again or not (was or known.size):
-            return self._again
-        assert isinstance(held, PlainFile)
-        held.starts_at(known)
-        return True
 
     def _begin(self, out: list[Piece]) -> bytes | None:
         """Open what the path leads to, and what was rotated away from it while we waited."""
@@ -201,10 +186,11 @@ class Tail:
         why, file = self._next.popleft()
         if self._held and self._held is not file and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
-        self._held, self._over, self._ripe, self._empty_at, self.unsettled = file, None, None, None, True
+        self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
+        self._rewritten.reset()
         if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
             why = None
-        self._first, self._again = not file.offset, False
+        self._first = not file.offset
         self._cut(why, out)
         return b""
 
@@ -247,35 +233,12 @@ class Tail:
         if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
             return None
         self._since.pop("shrunk", None)
-        if lost is not Lost.SHRUNK and isinstance(held, PlainFile) and self._goes_over(held, lost, out):
+        if lost is not Lost.SHRUNK and isinstance(held, PlainFile) and self._rewritten.goes_over(held, lost):
+            self._cut(Why.TRUNCATED if self._rewritten.begins else None, out)
             return b""
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
         self._from_its_beginning(held, self._succession.truncated_away(held))
         return self._turn(out)
-
-    def _goes_over(self, held: PlainFile, lost: Lost, out: list[Piece]) -> bool:
-        """Whether the file is written over from its beginning on: then it is read on, and what is put there as well.
-
-        When the writer comes to the end of what was read, that is rewritten, and the beginning is as it was.
-        """
-        if lost is Lost.OVERWRITTEN and not (self._over and self._over.at < MARK):
-            self._over = Overwriting(held)
-            self._cut(Why.TRUNCATED, out)
-        elif not self._over or (lost is Lost.REWRITTEN and held.peek(len(held.trace.head)) != held.trace.head):
-            return False
-        held.starts_behind(held.offset)
-        return True
-
-    def _written_over(self, over: Overwriting) -> bytes:
-        before = over.open
-        lines = over.read(settled=bool(before) and self._lasted("open", TORN_SECONDS))
-        if over.open != before:
-            self._since.pop("open", None)
-        if over.open:
-            self._lasted("open", TORN_SECONDS)
-        if over.over:
-            self._over = None
-        return lines
 
     def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
         """Next comes what was truncated away, then the file's present text."""
