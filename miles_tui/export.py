@@ -79,7 +79,7 @@ class Exporter:
 
         A tab in a name is the name's own: the reader took out whatever acts on a terminal.
         """
-        names = "\n".join(record.metrics)
+        names = " ".join(record.metrics)
         shown = {} if mask(names) == names else _without_keys(record.metrics)  # all at once: a tenth of the time
         if all(name == text for name, text in shown.items()):
             if len(self._harmless) > MOST_NAMES:

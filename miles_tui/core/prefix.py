@@ -190,11 +190,8 @@ def alike(before: str) -> re.Pattern[str] | None:
     words = before.rstrip()
     if not words or len(before) > _MOST_PREFIX:
         return None
-    return re.compile(
-        r"\s*+"
-        + "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words))
-        + re.escape(before[len(words) :])
-    )
+    alike = "".join(_likeness(part) for part in _NUMBERS_AND_BLANKS.split(words))
+    return re.compile(r"\s*+" + alike + re.escape(before[len(words) :]))
 
 
 def _likeness(part: str) -> str:

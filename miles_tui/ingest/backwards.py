@@ -58,7 +58,7 @@ class _Unfinished:
             self._lost = True
             self._pieces.clear()
         if not self._lost:
-            self._pieces += (bytes(self.nuls), text)
+            self._pieces += [bytes(self.nuls), bytes(text)]
         self.nuls = len(before) - len(text)
 
     def taken(self, start: int) -> Iterator[tuple[int, bytes]]:

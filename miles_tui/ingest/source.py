@@ -23,8 +23,8 @@ from miles_tui.ingest.holes import data_from
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
-OPENING = 1 << 14  # bytes of its beginning that are kept whole, to know a copy of less than was read
-SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart or more: 30 KB a text in all
+OPENING = 1 << 16  # bytes of its beginning that are kept whole, to know a copy of less than was read
+SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart or more: 80 KB a text in all
 GZIP_MAGIC = b"\x1f\x8b"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not block, a tty not adopt us
 
@@ -36,6 +36,7 @@ class Lost(Enum):
 
     SHRUNK = "shrunk"  # fewer bytes than we read; on NFS that may be a stale size, seen once
     REWRITTEN = "rewritten"  # the bytes before our offset are others
+    OVERWRITTEN = "overwritten"  # those at the beginning are, and those before our offset not, or not yet
 
 
 class NotAFileError(OSError):
@@ -115,7 +116,7 @@ class Trace:
         """Whether this text is a beginning of the longer one, as far as both are known."""
         spots = dict(other.spots)
         alike = all(spots.get(at, spot) == spot for at, spot in self.spots)
-        return len(self.opening) > 0 and self.size < other.size and alike and other.opening.startswith(self.opening)
+        return bool(self.opening) and self.size < other.size and alike and other.opening.startswith(self.opening)
 
     def is_punched(self, now: Trace) -> bool:
         """Whether `now`, of as many bytes, is this text with NULs where holes were punched in it, and not all NULs."""
@@ -164,7 +165,7 @@ def _is_pierced(old: bytes, new: bytes) -> bool:
 
 def _step(size: int) -> int:
     """How far the even spots of a text of this size are apart: a power of two."""
-    return max(OPENING // 4, 1 << (size // SPOTS).bit_length())
+    return max(OPENING // 16, 1 << (size // SPOTS).bit_length())
 
 
 def _places(begin: int, end: int, step: int) -> list[int]:
@@ -223,7 +224,7 @@ class PlainFile:
         ):
             now = Trace.whole(self._fd, seen.size)
             if not seen.is_punched(now):
-                return Lost.REWRITTEN
+                return Lost.OVERWRITTEN if data.startswith(seen.tail) else Lost.REWRITTEN
             self.trace = seen = now
         if len(data) == back:
             return b""

@@ -26,13 +26,13 @@ from miles_tui.ingest.away import is_away
 from miles_tui.ingest.known import Source
 from miles_tui.ingest.late import LateLines
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
+from miles_tui.ingest.rewritten import TORN_SECONDS, Rewritten
 from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
 from miles_tui.ingest.succession import Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
 SHRINK_SECONDS_REMOTE = 1.0
-TORN_SECONDS = 0.25  # how long the last line of a rotated file may take to end before the next file is begun
 GONE_SECONDS = 1.0  # a rotation leaves no file for a moment, a server is away for one: that is not said
 DEAD_SECONDS = 2.0  # a descriptor that fails for so long, while the path can be opened, never answers again
 LATE_SECONDS = 60.0  # without lines that its writer still adds, a rotated file is let go; a look costs 3 us
@@ -65,10 +65,10 @@ class Tail:
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
-        self._again = False  # all that was read of it is a beginning of a text that was read before
         self._first = False  # nothing was read yet of the held file's text
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
+        self._rewritten = Rewritten(self._succession, self._since, self._lasted)
         self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
         self._missing = ""
 
@@ -122,6 +122,8 @@ class Tail:
         if held is None:
             return self._begin(out)
         before = held.trace
+        if self._last == b"\n" and (lines := self._rewritten.lines()):
+            return lines
         try:
             got = held.read(most)
         except OSError as error:
@@ -138,7 +140,7 @@ class Tail:
                 if self._came_and_went(held):
                     return self._turn(out)
                 skipped = self._first and self._succession.skip_known(held)
-                skipped = skipped or ((self._first or self._again) and self._comes_again(held))
+                skipped = skipped or self._rewritten.comes_again(held, first=self._first)
             except OSError:
                 held.trace = before  # it was not given
                 raise
@@ -153,19 +155,6 @@ class Tail:
         if held.trace is NOTHING and self._came_and_went(held):
             return self._turn(out)
         return self._look_on(held, out)
-
-    def _comes_again(self, held: Source) -> bool:
-        """Whether what was just read is not new, or not yet known to be: the text is one that was read, written again.
-
-        One that turns out to be another is read from its beginning.
-        """
-        known = self._succession.known_of(held)
-        was, self._again = self._again, known is held.trace
-        if self._again or not (was or known.size):
-            return self._again
-        assert isinstance(held, PlainFile)
-        held.starts_at(known)
-        return True
 
     def _begin(self, out: list[Piece]) -> bytes | None:
         """Open what the path leads to, and what was rotated away from it while we waited."""
@@ -219,11 +208,12 @@ class Tail:
         if self._held and not any(self._held is later for _, later in self._next):
             self._put_away(self._held)
         self._held = None  # until the next one is begun, come what may
+        self._rewritten.reset()
         if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
             why = None
         self._next.popleft()
         self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
-        self._first, self._again = not file.offset, False
+        self._first = not file.offset
         self._cut(why, out)
         return b""
 
@@ -276,6 +266,10 @@ class Tail:
             return self._turn(out)  # a copy, or a file already rotated away: it is of no more use
         if lost is Lost.SHRUNK and not self._lasted("shrunk", self._shrink):
             return None
+        if lost is not Lost.SHRUNK and isinstance(held, PlainFile) and self._rewritten.goes_over(held, lost):
+            self._since.pop("shrunk", None)
+            self._cut(Why.TRUNCATED if self._rewritten.begins else None, out)
+            return b""
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
         self._from_its_beginning(held, self._succession.truncated_away(held))
         self._since.pop("shrunk", None)
