@@ -26,6 +26,7 @@ MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its 
 MOST_ALIVE = 32  # that grow at once
 ROUND_SECONDS = 45.0  # in which each log beyond is looked at: one that has to wait is looked at within a minute still
 STEP_SECONDS = 1.0  # between two looks at some of them
+TELL_SECONDS = 0.5  # between two paints of the list while logs are read for the first time
 FULL_SECONDS = 10.0  # between two looks for one of `MOST_ALIVE` that can do without its place: 1 ms
 
 
@@ -179,17 +180,22 @@ class Following(App[None]):
             self.run_worker(self._look_beyond(), name="beyond")
 
     async def _look_beyond(self) -> None:
+        told, changed = 0.0, False
         try:
             while self.beyond:
+                now = time.monotonic()
                 unread = [listed for listed in self.beyond if listed.unread][:1]
                 read = [listed for listed in self.beyond if not listed.unread]
-                await self.look_at(self._rounds.due(read, time.monotonic()) + unread)
+                changed |= await self.look_at(self._rounds.due(read, now) + unread)
+                if changed and (not unread or now - told >= TELL_SECONDS):
+                    told, changed = now, False
+                    self.listed_anew()
                 await asyncio.sleep(0.0 if unread else STEP_SECONDS)
         finally:
             self._looking = False
 
-    async def look_at(self, some: Sequence[Listed]) -> None:
-        """Judge what some of those beyond say now. One that is alive is followed if there is room."""
+    async def look_at(self, some: Sequence[Listed]) -> bool:
+        """Judge what some of those beyond say now; whether a row changed. Who is alive is followed if there is room."""
         changed = False
         for listed, pieces in zip(some, await aside(looks, some) if some else (), strict=True):
             if listed.gone:
@@ -202,8 +208,7 @@ class Following(App[None]):
             changed |= before != (listed.row, listed.news)
             if listed.alive and not listed.gone and self._has_room(listed.looked):
                 self._take_up(listed)
-        if changed:
-            self.listed_anew()
+        return changed
 
     def _has_room(self, now: float) -> bool:
         """Whether one more may be followed. Where all places are taken, who could give his is asked now and then."""

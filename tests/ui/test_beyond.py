@@ -135,7 +135,8 @@ class Beyond(Driven):
         return next(line for line in self.text.splitlines() if f" {name} " in line)
 
     async def look(self) -> None:
-        await self.app.look_at(list(self.app.beyond))
+        if await self.app.look_at(list(self.app.beyond)):
+            self.app.listed_anew()
         await self.pilot.pause()
 
     @property
@@ -257,12 +258,9 @@ async def test_a_run_beyond_that_falls_silent_stalls_and_one_that_is_over_costs_
         paths: Counter[str] = Counter()
         real = os.stat
         monkeypatch.setattr(os, "stat", lambda path, **more: (paths.update([str(path)]), real(path, **more))[1])
-        said: list[bool] = []
-        monkeypatch.setattr(screen.app, "listed_anew", lambda: said.append(True))
         assert looks(screen.app.beyond) == [[], []]
         assert paths == Counter(map(str, three[1:]))
-        await screen.app.look_at(list(screen.app.beyond))
-        assert not said, "no row is drawn anew"
+        assert not await screen.app.look_at(list(screen.app.beyond)), "no row is drawn anew"
 
 
 async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(

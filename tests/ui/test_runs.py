@@ -285,6 +285,11 @@ def grow(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+async def look(app: MilesApp) -> None:
+    await app.look_at(list(app.beyond))
+    app.listed_anew()
+
+
 async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
     blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,7 +314,7 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         assert "stalled" in screen.line("late.log"), "nothing came for hours: the same word as of one that is followed"
         written.clear()
         grow(late, b"".join(blocks[18:26]))
-        await app.look_at(list(app.beyond))
+        await look(app)
         await screen.wait(lambda _: " 25/48 " in screen.line("late.log"))
         await screen.wait(lambda _: "\a" in written)
         assert [session.name for session in app.sessions] == ["alive.log", "late.log"], (
@@ -318,13 +323,13 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         assert "finished" in screen.line("finished.log").split()
         grow(old, b"".join(blocks[30:32]))
         written.clear()
-        await app.look_at(list(app.beyond))
+        await look(app)
         await screen.wait(lambda _: " 31/48 " in screen.line("old.log"))
         assert "gap-jump" in screen.line("old.log")
         assert "\a" not in written, "its alert is of before"
         assert [session.name for session in app.sessions] == ["alive.log", "late.log", "old.log"], "all of them grow"
         grow(finished, b"a word\n")
-        await app.look_at(list(app.beyond))
+        await look(app)
         await screen.wait(lambda _: len(app.sessions) == 4)
         rows = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
         assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
