@@ -5,12 +5,13 @@ feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,8 @@ from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.theme import Theme as TextualTheme
 
     from miles_tui.ingest.read import Log
@@ -215,6 +218,17 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())
         await super().on_event(event)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """As ever, once the screen has its widgets: a key in one burst with that which opened it could close it."""
+        while not self.screen.is_mounted:
+            await asyncio.sleep(0.001)
+        return await super().run_action(action, default_namespace, namespaces)
 
     def on_resize(self) -> None:
         self._paper.forget()

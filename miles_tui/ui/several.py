@@ -130,7 +130,7 @@ class SeveralRuns(Following):
                 self.screen.grew(change)
             return
         change.header |= any(other.alerts for i, other in enumerate(changes) if i != self.shown)
-        if change and isinstance(self.screen, MainScreen | SubScreen):
+        if change and isinstance(self.screen, MainScreen | SubScreen) and self.screen.is_mounted:
             self.screen.grew(change)  # those below take all anew when they are seen again
 
     # -- the log ---------------------------------------------------------------------------------

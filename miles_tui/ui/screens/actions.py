@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from miles_tui.core.alerts import Alert
 from miles_tui.ui.evidence import numbers_of
 from miles_tui.ui.notes import as_text
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.alerts import AlertPane
@@ -25,7 +24,7 @@ QUESTION = "e again: what comes now is the new normal; open alerts end"
 SHORT_QUESTION = "e again: new baseline, open alerts end"  # 38 cells
 
 
-class MainActions(Screen[None]):
+class MainActions(OurScreen):
     """The actions of the main screen, on a run; the screen itself says how it is shown."""
 
     def __init__(self, session: Session) -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.views import header_view
@@ -28,7 +28,7 @@ BACK_KEYS: list[BindingType] = [
 SAID_SECONDS = 6.0  # how long the footer shows what a key did
 
 
-class SubScreen(Screen[None]):
+class SubScreen(OurScreen):
     """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
 
     BINDINGS: ClassVar[list[BindingType]] = BACK_KEYS
