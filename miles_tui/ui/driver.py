@@ -58,7 +58,7 @@ class Input:
         self._quiet += 1
         try:
             yield from self._parser.tick()
-        except Exception:  # as below
+        except Exception:  # noqa: BLE001  (as below)
             self._begin_anew()
         if self._quiet == LONE_LOOKS:
             yield from self._parse(self._decoder.decode(b"", final=True))
@@ -69,7 +69,7 @@ class Input:
         for character in text:  # one at a time: with those behind it, a failure would lose keys
             try:
                 said = list(self._parser.feed(character))
-            except Exception:  # whatever it is, it is a terminal's odd report and no reason to end
+            except Exception:  # noqa: BLE001  (a terminal's odd report, whatever it is, is no reason to end)
                 self._begin_anew()
             else:
                 yield from said

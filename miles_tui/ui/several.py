@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
@@ -18,6 +19,12 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 
 LOOK_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
+
+
+def our_time() -> tuple[float, int]:
+    """Seconds since 1970, and our zone's seconds from UTC."""
+    now = time.time()
+    return now, time.localtime(now).tm_gmtoff
 
 
 class SeveralRuns(Following):
@@ -70,6 +77,13 @@ class SeveralRuns(Following):
         self._read_once |= {s.name for s in self.sessions if s.status.caught_up}
         followed = all(s.status.missing or s.name in self._read_once for s in self.sessions)
         return followed and not any(listed.unread for listed in self.beyond)
+
+    def today_of(self, session: Session) -> float | None:
+        """A time of today in the clock of a run's log; of a replay its newest record's."""
+        if not session.live:
+            return session.run.pace.last
+        now, zone = our_time()
+        return now + (zone if session.zone.offset is None else session.zone.offset)
 
     @property
     def place(self) -> str:

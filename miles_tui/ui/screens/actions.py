@@ -42,6 +42,11 @@ class MainActions(OurScreen):
         return cast("MilesApp", self.app)
 
     @property
+    def today(self) -> float | None:
+        """A time of the day that needs no date."""
+        return self.app_.today_of(self.session)
+
+    @property
     def pane(self) -> AlertPane:
         return self.query_one("#alerts", AlertPane)
 
@@ -99,7 +104,7 @@ class MainActions(OurScreen):
             self._numbered = None
             return []
         if not self.paused or self._numbered is None or self._numbered[0] is not shown.source:
-            self._numbered = shown.source, numbers_of(shown, self.session.run, self.session.run.pace.last)
+            self._numbered = shown.source, numbers_of(shown, self.session.run, self.today)
         return self._numbered[1]
 
     def action_pause(self) -> None:
@@ -135,14 +140,13 @@ class MainActions(OurScreen):
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
         from miles_tui.brief import paste
 
-        now = time.time()
-        today = now + time.localtime(now).tm_gmtoff
-        self.app_.copy(paste(self.session.run, self.session.name, today), "report copied", ": paste it into a chat")
+        text = paste(self.session.run, self.session.name, self.today)
+        self.app_.copy(text, "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
         alert = self._current()
         if alert is not None:
-            self.app_.copy(as_text(alert, self.session.name), f"{alert.condition} copied")
+            self.app_.copy(as_text(alert, self.session.name, self.today), f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
         """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""

@@ -40,7 +40,6 @@ from miles_tui.ui.widgets.glance import Glance
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
-ANOTHER_DAY = 20 * 3600.0  # seconds
 BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
 
 
@@ -214,7 +213,7 @@ class MainScreen(MainActions):
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
         self._show_detail()
-        self.pane.put(self._alerts, self._calm(), self._header.last, margin, self.numbers())
+        self.pane.put(self._alerts, self._calm(), self.today, margin, self.numbers())
         if self._glance_lines:
             self.query_one(Glance).put(self._glanced, self._alerts, margin)
         self._show_keys()
@@ -295,17 +294,11 @@ class MainScreen(MainActions):
         return Surroundings(
             s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
             said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
-            run=s.name if app.place else "", today=self._today(),
+            run=s.name if app.place else "", today=self.today,
         )  # fmt: skip
 
-    def _today(self) -> float | None:
-        """Our time on the wall, where a log's last line is of another day; zones are at most 14 hours apart."""
-        now, last = time.time(), self._header.last
-        now += time.localtime(now).tm_gmtoff
-        return now if last is not None and self.session.live and abs(now - last) > ANOTHER_DAY else None
-
     def _calm(self) -> list[Spans]:
-        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
+        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2, self.today)
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)

@@ -90,9 +90,9 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         if not self._order:
             return
         rows = self._several.run_rows()
-        columns = run_columns(self.size.width, rows)
+        today = self._several.today_of(self.session)
+        columns = run_columns(self.size.width, rows, today)
         self._look_at()
-        today = max((row.last for row in rows if row.last is not None), default=None)
         by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
         self._listing.put([run_line(by_feed[id(feed)], columns, today) for feed in self._order])
         self.query_one("#title", Lines).show([title_line(columns)])

@@ -115,7 +115,8 @@ class SubScreen(OurScreen):
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
-        around = Surroundings(name, run=name if cast("SeveralRuns", self.app).place else "")
+        several = cast("SeveralRuns", self.app)
+        around = Surroundings(name, run=name if several.place else "", today=several.today_of(self.session))
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
