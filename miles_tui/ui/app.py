@@ -288,14 +288,12 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def action_help(self) -> None:
         from miles_tui.ui.screens.help import HelpScreen
 
-        if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.session, self.screen, self.glyphs))
+        self.show_screen(HelpScreen, lambda: HelpScreen(self.session, self.screen, self.glyphs))
 
     def action_themes(self) -> None:
         from miles_tui.ui.screens.themes import ThemeScreen
 
-        if not isinstance(self.screen, ThemeScreen):
-            self.push_screen(ThemeScreen(self.session, self))
+        self.show_screen(ThemeScreen, lambda: ThemeScreen(self.session, self))
 
     def action_command_palette(self) -> None:
         from miles_tui.ui.palette import Palette

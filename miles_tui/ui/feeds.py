@@ -92,7 +92,7 @@ class ReplayFeed:
     """A finished log, played at `speed` rollouts a second; the first rows are there at once.
 
     Lines up to and with the one that begins another rollout are one batch, so that an alert is seen
-    at the rollout at which it was raised.
+    at the rollout at which it was raised. While `held` it stands still.
     """
 
     log: PathLike[str]
@@ -100,6 +100,17 @@ class ReplayFeed:
     speed: float
     live: bool = False
     attention: Attention = field(default_factory=Attention)
+    _plays: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._plays.set()
+
+    def hold(self, held: bool) -> None:
+        """Stand still, or go on from there."""
+        if held:
+            self._plays.clear()
+        else:
+            self._plays.set()
 
     @property
     def parts(self) -> Sequence[Path]:
@@ -118,6 +129,10 @@ class ReplayFeed:
             due = begin + max(0, count - SHOWN_AT_ONCE) / self.speed
             if due > loop.time() and await _stopped_by(stop, due - loop.time()):
                 return
+            if not self._plays.is_set():
+                paused = loop.time()
+                await _either(self._plays, stop)
+                begin += loop.time() - paused
             if stop.is_set():
                 return
             position += len(text)
@@ -149,6 +164,16 @@ class ReplayFeed:
             yield from (line + b"\n" for line in lines)
         if rest:
             yield rest
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waits = [asyncio.create_task(event.wait()) for event in (one, other)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 async def _stopped_by(stop: asyncio.Event, seconds: float) -> bool:

@@ -108,8 +108,9 @@ class MainActions(OurScreen):
         return self._numbered[1]
 
     def action_pause(self) -> None:
-        """Freeze or thaw what is shown; the log is read on."""
+        """Freeze or thaw what is shown; the log is read on, a replay stands still."""
         self.paused = not self.paused
+        self.app_.hold(self.session, self.paused)
         if not self.paused:
             self.take_all()
         self.fill()

@@ -129,6 +129,16 @@ class ChartScreen(SubScreen):
             title.append(Part(9, [("dim", self._legend(first.band is not None))], []))
         self.retitle(title)
 
+    def idle_keys(self) -> set[str]:
+        first, last = self._extent()
+        known = bool(values_of(self.session.run, self.signal)[0])
+        works = {
+            "←→": known, "s": known, "+ -": self.span is not None or last - first > LEAST_SPAN,
+            "{ }": self.span is not None, "0": self.span is not None or self.cursor is not None,
+            "c": bool(partners(self.session.run, self.signal)),
+        }  # fmt: skip
+        return {key for key, does in works.items() if not does}
+
     def _legend(self, ranged: bool) -> str:
         """What the signs are, where there is room."""
         line, edge = ("*", "-") if self._glyphs is ASCII else ("─", "╌")

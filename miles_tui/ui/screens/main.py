@@ -251,6 +251,7 @@ class MainScreen(MainActions):
         elif self._alerts and p.alerts < LEAST_ALERTS:
             keys = (FOOTER[0], ("Tab", "read the alert", 1), *FOOTER[1:])
         keys = (*keys, ("Esc", "runs", 2)) if self.app_.listed else keys
+        keys = tuple(entry for entry in keys if entry[0] not in self._idle_keys())
         more: Spans = [("text", self._more)] if self._more else []
         width = p.width - 2 * p.columns.margin
         room = width - width_of(more) - 2 if more else width
@@ -259,6 +260,17 @@ class MainScreen(MainActions):
         else:
             line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys], room, "  ")
         self.query_one("#keys", Lines).show([edge + between(line, more, width)])
+
+    def _idle_keys(self) -> set[str]:
+        """Keys of the footer that would do nothing at this moment."""
+        current = self.pane.current
+        works = {
+            "a": current is not None and current.state != "resolved" and not current.seen,
+            "z": current is not None and current.state != "resolved",
+            "c": current is not None and bool(current.signals),
+            "↑↓": not self.pane.has_focus or self.pane.moves,
+        }
+        return {key for key, does in works.items() if not does}
 
     @property
     def _more(self) -> str:

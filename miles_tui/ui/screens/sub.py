@@ -105,7 +105,12 @@ class SubScreen(OurScreen):
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
         """The keys that work at this moment."""
-        return self.FOOTER
+        idle = self.idle_keys()
+        return tuple(entry for entry in self.FOOTER if entry[0] not in idle)
+
+    def idle_keys(self) -> set[str]:
+        """Keys of `FOOTER` that would do nothing at this moment."""
+        return set()
 
     def _frame(self) -> None:
         width = self.size.width
