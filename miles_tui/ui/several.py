@@ -12,6 +12,7 @@ from miles_tui.ui.feeds import Feed, ReplayFeed
 from miles_tui.ui.following import Following
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.runs import RunRow, run_row
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.screens.sub import SubScreen
@@ -161,12 +162,12 @@ class SeveralRuns(Following):
     def show_screen(self, kind: type[Screen[None]], make: Callable[[], Screen[None]]) -> None:
         """Open a screen, by a key that works everywhere: one that lies below others comes to the front.
 
-        On the screen itself the key closes it. Help tells of the screen below it, so it never lies below another.
+        On the screen itself the key closes it.
         """
         if type(self.screen) is kind:
             self.pop_screen()
             return
-        if self.screen.has_class("-passing"):
+        if isinstance(self.screen, OurScreen) and self.screen.passing:
             self.pop_screen()
         above = next((i for i, screen in enumerate(reversed(self.screen_stack)) if type(screen) is kind), None)
         for _ in range(above or 0):

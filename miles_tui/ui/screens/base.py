@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import events
 from textual.screen import Screen
 
@@ -11,6 +13,8 @@ class OurScreen(Screen[None]):
 
     Keys in one burst can close it before its first events came; it never gets widgets then, or loses them one by one.
     """
+
+    passing: ClassVar[bool] = False  # it tells of the screen below, and never lies below another
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Unmount) or self in self.app.screen_stack:

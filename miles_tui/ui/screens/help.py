@@ -42,10 +42,10 @@ class HelpScreen(SubScreen):
     """Keys of the screen below, signs, and a few words. Nothing to choose: arrows scroll."""
 
     FOOTER = (("Esc", "back", 0), ("↑↓", "scroll", 1))
+    passing = True
 
     def __init__(self, session: Session, below: Screen[object], glyphs: str) -> None:
         super().__init__(session, "help")
-        self.add_class("-passing")
         self._glyphs = GLYPHS[glyphs]
         self._keys = key_lines(below.active_bindings.values())
 

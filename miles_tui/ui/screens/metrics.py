@@ -153,12 +153,10 @@ class MetricsScreen(SubScreen):
         """On a group, Enter opens it; a signal has its row without a pin."""
         if self.focused is self.query_one("#field", Field):
             return TYPING
-        entry = self.current
-        if entry is not None and entry.is_group:
-            return tuple(
-                (key, "open or close" if key == "Enter" else word, rank) for key, word, rank in super().footer()
-            )
-        return super().footer()
+        keys, entry = super().footer(), self.current
+        if entry is None or not entry.is_group:
+            return keys
+        return tuple((key, "open or close" if key == "Enter" else word, rank) for key, word, rank in keys)
 
     def idle_keys(self) -> set[str]:
         entry = self.current
