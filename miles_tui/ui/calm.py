@@ -14,9 +14,11 @@ def calm_lines(session: Session, width: int, today: float | None = None) -> list
     if not run.records:
         return [[("dim", line)] for line in wrap(_no_metric(session, today), max(width, 20))]
     states = run.judge.states
-    learning = [
-        f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING
-    ]
+    learning = (
+        [f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING]
+        if not run.ended
+        else []
+    )
     pending = [f"{name} {r.count} of {r.of}" for name, r in states.items() if r.state is State.PENDING]
     off = sorted(run.judge.off)
     profile = run.judge.profile

@@ -70,13 +70,15 @@ async def test_every_key_of_the_footer_does_something(shown: Opened, state: str)
             assert done, f"{key} does nothing:\n{screen.text}"
 
 
-async def test_what_a_footer_leaves_out(shown: Opened) -> None:
+async def test_what_a_footer_leaves_out(shown: Opened, dashboard: Opened) -> None:
     async with shown("main-calm") as screen:
         assert not {"a", "z", "c"} & set(offered(screen))
     async with shown("main") as screen:
         assert {"a", "z"} <= set(offered(screen))
         await screen.press("a")
         assert "a" not in offered(screen), "it is marked as seen"
+    async with dashboard("gap-jump.log") as screen:
+        assert {"a", "z"} <= set(offered(screen))
         await screen.press(*OVER)
         screen.app.screen._unsay(screen.app.screen._said)
         await screen.pilot.pause()
