@@ -23,7 +23,8 @@ class Alert:
     `raised_step` is the rollout with whose data it was raised, None before the first; `raised_time` the log's clock.
     `resolved_step` is the last rollout that resolving took. `count` is how often it has fired: 1, and one more for
     each time that it came back within a few rollouts, or for each further line of the log that says it. `evidence` is
-    of the moment it was raised, came back or became worse. `snoozed_until` is a rollout number: before it a screen
+    of the moment it was raised and stays; `later` says when it came back or became worse last, and with what evidence,
+    "" where it did not. `snoozed_until` is a rollout number: before it a screen
     keeps the alert quiet.
     """
 
@@ -38,6 +39,7 @@ class Alert:
     resolved_step: int | None = None
     resolved_time: float | None = None
     count: int = 1
+    later: str = ""
     seen: bool = False
     snoozed_until: int | None = None
     explained: tuple[str, str] | None = None  # (likely cause, first check) of one known message
@@ -56,6 +58,11 @@ class Alert:
     def about(self) -> tuple[str, ...]:
         """The signals whose rows tell of it."""
         return self.words.marks or self.signals
+
+    @property
+    def told(self) -> str:
+        """The evidence, and behind it what became of it since."""
+        return f"{self.evidence}; {self.later}" if self.later else self.evidence
 
     @property
     def likely_cause(self) -> str:
@@ -80,13 +87,17 @@ class Alert:
         """It is over with the rollout `step`."""
         self.state, self.resolved_step, self.resolved_time = AlertState.RESOLVED, step, time
 
-    def reopen(self, evidence: str) -> None:
-        """It came back soon after it was resolved: the same alert, counted."""
+    def reopen(self, step: int | None, evidence: str) -> None:
+        """It came back at rollout `step`, soon after it was resolved: the same alert, counted."""
         self.state, self.resolved_step, self.resolved_time = AlertState.FIRING, None, None
         self.count += 1
         self.seen = False
+        self.note("back", step, evidence)
+
+    def note(self, what: str, step: int | None, evidence: str) -> None:
+        """What became of it at rollout `step`, told behind the evidence."""
         if evidence:
-            self.evidence = evidence
+            self.later = f"{what} at rollout {step}: {evidence}"
 
     def say_again(self) -> None:
         """One more line said it: counted, and told behind the first."""

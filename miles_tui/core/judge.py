@@ -21,6 +21,8 @@ KEPT = 512  # alerts: a run that raises more is read for its open and its newest
 MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and new ones come with every line
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
+PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
+IDLE = Reading(State.OFF, "nothing to judge by")
 # condition -> those that make it say nothing new: it would only follow from them
 SILENCED_BY = {
     "gap-jump": ("not-finite",),
@@ -49,7 +51,15 @@ class Seat:
     alone: bool = True  # no other seat has the same condition
     silencers: list[Seat] = field(default_factory=list)  # an alert of one of these silences it
     alert: Alert | None = None
+    held: str = ""  # the evidence of what was silenced
     resolved_at: int = -(10**9)  # turn in which the alert was resolved
+    since: int = 0  # turn in which its word changed last
+    idle: bool = False  # it learns, but nothing came to learn from for `PATIENCE` rollouts
+
+    @property
+    def word(self) -> Reading:
+        """What it says of its condition, to a person."""
+        return IDLE if self.idle else self.reading
 
     def silenced(self) -> bool:
         """Whether it would only say what follows from an alert that is open."""
@@ -122,6 +132,7 @@ class Judge:
         self.at, self._time = rollout.number, rollout.time
         self._ask(self._training, rollout, Stage.TRAINED)
         self._own.widen(rollout, updates=True)
+        self._note_idle()
         if self._grace and rollout.rank >= GRACE - 1:
             self._grace = 0
             self.clear("restarted", rollout.number, rollout.time)
@@ -148,13 +159,22 @@ class Judge:
                 continue
             reading = seat.judge(rollout, stage)
             if reading is not seat.reading:
-                seat.reading = reading
-                if seat.alone:
-                    self.states[seat.name] = reading
-                else:
-                    self._tell(seat.name)
+                self._take_word(seat, reading)
             if seat.alert is not None or (reading is not OK and reading.state is firing):
                 self._follow(seat, rollout, silenced)
+
+    def _take_word(self, seat: Seat, reading: Reading) -> None:
+        before, seat.reading = seat.reading, reading
+        if reading.state is not before.state or reading.count != before.count:
+            seat.since, seat.idle = self._turn, False
+        self._tell(seat.name)
+
+    def _note_idle(self) -> None:
+        """Rules that have long had nothing to learn from: of another setup, before the actor trains, for ever."""
+        for seat in self._seats:
+            if seat.reading.state is State.LEARNING and not seat.idle and self._turn - seat.since >= PATIENCE:
+                seat.idle = True
+                self._tell(seat.name)
 
     def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
         """Turn a reading into the life of the seat's alert."""
@@ -162,9 +182,11 @@ class Judge:
         if reading.state is State.FIRING:
             if alert is not None:
                 alert.state = AlertState.FIRING
-                self._worsen(alert, reading)
+                self._worsen(alert, reading, rollout)
             elif not silenced:
                 seat.alert = self._raise(seat, reading, rollout)
+            elif reading.evidence:  # said once, when it begins to hold
+                seat.held = f"{reading.evidence}, at rollout {rollout.number}; held back until now"
         elif alert is not None:
             if reading.state is State.RECOVERING:
                 alert.state = AlertState.RECOVERING
@@ -173,7 +195,7 @@ class Judge:
                 seat.alert, seat.resolved_at = None, self._turn
 
     def _raise(self, seat: Seat, reading: Reading, rollout: Rollout) -> Alert:
-        words = seat.rule.condition
+        words, evidence = seat.rule.condition, reading.evidence or seat.held
         if self._turn - seat.resolved_at <= REOPENS:
             last = next(
                 (
@@ -184,14 +206,14 @@ class Judge:
                 None,
             )
             if last is not None:
-                last.reopen(reading.evidence)
-                self._worsen(last, reading)
+                last.reopen(rollout.number, evidence)
+                self._worsen(last, reading, rollout)
                 return last
         alert = Alert(
             words,
             reading.severity or words.severity,
             reading.signals or words.signals,
-            reading.evidence,
+            evidence,
             rollout.number,
             rollout.time,
             rollout.attempt,
@@ -200,14 +222,14 @@ class Judge:
         return alert
 
     @staticmethod
-    def _worsen(alert: Alert, reading: Reading) -> None:
+    def _worsen(alert: Alert, reading: Reading, rollout: Rollout) -> None:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
         more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
         if SEVERITIES.index(severity) > SEVERITIES.index(alert.severity) or more:
             alert.severity = max(severity, alert.severity, key=SEVERITIES.index)
             alert.signals += more
-            alert.evidence = reading.evidence or alert.evidence
+            alert.note("worse", rollout.number, reading.evidence)
 
     def _keep(self, alert: Alert) -> None:
         self.alerts.append(alert)
@@ -218,9 +240,9 @@ class Judge:
         """The condition's word is that of its most serious seat."""
         seats = self._of[condition]
         if len(seats) == 1:
-            self.states[condition] = seats[0].reading
+            self.states[condition] = seats[0].word
         else:
-            self.states[condition] = max((s.reading for s in seats), key=lambda r: ORDER[r.state])
+            self.states[condition] = max((s.word for s in seats), key=lambda r: ORDER[r.state])
 
     # -- what comes from facts and clocks --------------------------------------------------------
 
@@ -291,7 +313,6 @@ class Judge:
         for seat in self._seats:
             if seat.name in conditions:
                 seat.rule.rebase()
-                seat.reading = self._off_or(seat)
                 self._drop(seat)
                 self._tell(seat.name)
 
@@ -313,7 +334,8 @@ class Judge:
         if seat.alert is not None:
             seat.alert.resolve(self.at, self._time)
             seat.alert = None
-        seat.resolved_at = -(10**9)
+        seat.reading, seat.since, seat.idle = self._off_or(seat), self._turn, False
+        seat.resolved_at, seat.held = -(10**9), ""
 
     def _off_or(self, seat: Seat) -> Reading:
         return OFF if seat.name in self.off or seat.name in self.by_design else LEARNING
@@ -331,8 +353,12 @@ class Judge:
         for seat in self._seats:
             signals = seat.reading.signals or seat.rule.condition.about
             if signal in signals:
-                found.append(seat.reading)
+                found.append(seat.word)
         return found
+
+    def judges(self, signals: Iterable[str]) -> bool:
+        """Whether a condition that is about one of these signals has found something or nothing."""
+        return any(r.state not in (State.LEARNING, State.OFF) for name in signals for r in self.readings_of(name))
 
     @property
     def held(self) -> dict[str, str]:

@@ -128,7 +128,7 @@ class RunState:
 
     @property
     def heard(self) -> float | None:
-        """When the newest record arrived, by the clock of whoever feeds; None before the first, or without a clock."""
+        """When the newest record arrived, by the feeder's clock; None before the first, or without a clock."""
         return self._heard
 
     @property
@@ -139,7 +139,7 @@ class RunState:
         return (slowest.count, slowest.of) if slowest else None
 
     def verdict(self) -> str:
-        """One word or two: healthy, watching, learning, n alerts, stalled, crashed, finished, waiting."""
+        """One word or two: healthy, watching, learning, not judged, n alerts, stalled, crashed, finished, waiting."""
         if not self.records:
             return "waiting"
         open_ = {a.condition for a in self.firing}
@@ -153,7 +153,10 @@ class RunState:
         states = {r.state for r in self.judge.states.values()}
         if State.PENDING in states or State.RECOVERING in states:
             return "watching"
-        return "learning" if self.learning or self.judge.at is None else "healthy"  # None: no rule was asked yet
+        if self.learning or self.judge.at is None:  # None: no rule was asked yet
+            return "learning"
+        judged = self.judge.judges(name for name, series in self.signals.items() if series.last)
+        return "healthy" if judged else "learning" if State.LEARNING in states else "not judged"
 
     # -- what changes it -------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ only with the axis, or when the mean leaves it or takes less than half of it. A 
 
 Braille: one cell a column. A dot at the left is the rollout (the mean of those that share the column), two dots side
 by side are the five-step mean, which so becomes a line; where both are at one height the line covers the dot. The
-first cell is a bar over the heights inside the range; what is outside is always beyond that bar, or `▲` `▼`, as is a
-column with a single rollout that is far off.
+first cell is a bar over the heights inside the range; what is outside is beyond that bar, or where the scale ends there
+`▲` `▼` if it is off the scale, as is a column with a single rollout that is far off.
 Blocks, ASCII: after five columns comes one mark that is their mean, of another shape (a bar, a digit). What is outside
 the range keeps its height and its colour; `▲` `▼` stand where it begins and at the newest column.
 """
@@ -30,7 +30,7 @@ GROUP = 5  # columns between two marks of the mean where it has cells of its own
 TAIL = 0.1  # part of the rollouts at each end that does not set the scale: four heights are few, the mean needs them
 FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far out", 1977) don't, if so few
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
-HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew
+HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew, a rollout unmarked
 LOOSE = 2.0  # times that the y-range may be as high as it must be: a run's first rollout says little of its noise
 FAR = 1.0  # heights beyond the y-range from which on a single rollout is marked; nearer ones are drawn at its edge
 BLANK: Run = ("spark.mean", " ")
@@ -221,7 +221,8 @@ def _outside(value: float, edges: tuple[float, float] | None) -> int:
 def _height(value: float, frame: Frame) -> tuple[int, int]:
     """(level, side) of a value; side is 1 or -1 where only a mark can say that it is above or below the range.
 
-    A value outside the range never has a level that belongs to the range: it goes to the next one, or is marked.
+    A value outside the range goes to the next level that is none of the range's. Where there is none it is marked if it
+    is off the scale; what is a hair outside is drawn at the edge, and its colour says so.
     """
     count = len(frame.glyphs.steps)
     level, side = frame.level(value, count), _outside(value, frame.edges)
@@ -229,9 +230,13 @@ def _height(value: float, frame: Frame) -> tuple[int, int]:
         return level, 0
     if not frame.glyphs.joint:  # no bar there that could show it
         return level, side
-    level = max(level, frame.level(frame.edges[1], count) + 1) if side > 0 else level
-    level = min(level, frame.level(frame.edges[0], count) - 1) if side < 0 else level
-    return (level, 0) if 0 <= level < count else (0, side)
+    beyond = level
+    beyond = max(beyond, frame.level(frame.edges[1], count) + 1) if side > 0 else beyond
+    beyond = min(beyond, frame.level(frame.edges[0], count) - 1) if side < 0 else beyond
+    if 0 <= beyond < count:
+        return beyond, 0
+    off = max(value - frame.high, frame.low - value)
+    return level, side if off > HOLD * (frame.high - frame.low) else 0
 
 
 def _bar(frame: Frame) -> str:

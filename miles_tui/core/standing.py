@@ -8,6 +8,7 @@ from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.design import Meaning
+from miles_tui.core.judge import PATIENCE
 from miles_tui.core.numbers import number
 from miles_tui.core.ranges import OWN, Learning, Range
 from miles_tui.core.run import RunState
@@ -25,6 +26,7 @@ SIGNS: dict[str, str] = {
     "learning": "○",
     "waiting": "○",
     "watching": "◐",
+    "not judged": "○",
     "stalled": "■",
     "crashed": "✖",
     "alert": "▲",
@@ -44,8 +46,9 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     """The most serious word that any condition has on a signal; with `firing` comes the worst severity.
 
     firing · not measured (see `not_measured`) · missing (the log has no value) · recovering · held back (see `held_by`)
-    · pending · learning · ok · not judged. `ok` says that a condition or a profile judges the signal, none of them
-    still learns, and all of them find nothing. A signal that a condition only reads beside another is not marked by it.
+    · pending · learning · ok · not judged (no condition reads it, or it has had nothing to judge by for five
+    rollouts). `ok` says that a condition or a profile judges the signal, none of them still learns, and all of them
+    find nothing. A signal that a condition only reads beside another is not marked by it.
     """
     open_ = [a for a in run.alerts if a.open and name in a.about]
     firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
@@ -60,12 +63,14 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     if held_by(run, name):
         return HELD, None
     said = {reading.state for reading in run.judge.readings_of(name)} - {State.OFF}
-    known = run.judge.ranges.get(name)
+    if run.ended:  # nothing more will be learned
+        said.discard(State.LEARNING)
     for state in (State.PENDING, State.LEARNING):
         if state in said:
             return state, None
-    if said and isinstance(known, Learning):
+    if said and learned(run, name) is not None:
         return State.LEARNING, None
+    known = run.judge.ranges.get(name)
     judged = said or (isinstance(known, Range) and known.owner != OWN)
     return State.OK if judged else NOT_JUDGED, None
 
@@ -79,17 +84,28 @@ def not_measured(run: RunState, name: str) -> Meaning | None:
     return None
 
 
+def learned(run: RunState, name: str) -> tuple[int, int] | None:
+    """(have, need) rollouts of a signal's range while it is being learned; None also where its values stay away."""
+    known, last = run.judge.ranges.get(name), run.signals[name].last
+    if not isinstance(known, Learning) or run.ended:
+        return None
+    silent = run.pace.count if last is None else (run.judge.at or 0) - last.rollout
+    return (known.have, known.need) if silent < PATIENCE else None
+
+
 def held_by(run: RunState, name: str) -> str:
     """The condition whose open alert keeps another from raising one on this signal, or ""."""
     return next((by for held, by in run.judge.held.items() if name in CONDITIONS[held].about), "")
 
 
 def evidence_of(run: RunState, alert: Alert) -> str:
-    """The evidence of an alert; while it is open, with the newest values where they are others: `...; now 19.5`."""
+    """The evidence of an alert, and what is newer: when it came back or became worse; while it is open, the newest
+    values where they are others: `...; now 19.5`."""
+    evidence = alert.told
     names = [name for name in alert.about if name in BY_NAME]
     if not alert.open or not 0 < len(names) <= MOST_NOW:
-        return alert.evidence
-    words, known = [], f" {alert.evidence} ".replace(",", " ").replace(";", " ")
+        return evidence
+    words, known = [], f" {evidence} ".replace(",", " ").replace(";", " ")
     for name in names:
         last = run.signals[name].last
         if last is None or (alert.raised_step is not None and last.rollout <= alert.raised_step):
@@ -99,9 +115,9 @@ def evidence_of(run: RunState, alert: Alert) -> str:
             unit = " s" if BY_NAME[name].unit == "s" else ""
             words.append(f"{name} {value}{unit}")
     if not words:
-        return alert.evidence
+        return evidence
     said = ", ".join(words)
-    return f"{alert.evidence}; now {said.removeprefix(names[0] + ' ') if _of_one(alert.evidence, names) else said}"
+    return f"{evidence}; now {said.removeprefix(names[0] + ' ') if _of_one(alert.evidence, names) else said}"
 
 
 def _of_one(evidence: str, names: list[str]) -> bool:

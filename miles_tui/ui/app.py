@@ -5,12 +5,13 @@ feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,8 @@ from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.theme import Theme as TextualTheme
 
     from miles_tui.ingest.read import Log
@@ -240,6 +243,17 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
             self.post_message(Grew())
         await super().on_event(event)
 
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """As ever, once the screen has its widgets: a key in one burst with that which opened it could close it."""
+        while not self.screen.is_mounted:
+            await asyncio.sleep(0.001)
+        return await super().run_action(action, default_namespace, namespaces)
+
     def on_resize(self) -> None:
         self._paper.forget()
         if not self.boxes:
@@ -298,14 +312,12 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def action_help(self) -> None:
         from miles_tui.ui.screens.help import HelpScreen
 
-        if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.session, self.screen, self.glyphs))
+        self.show_screen(HelpScreen, lambda: HelpScreen(self.session, self.screen, self.glyphs))
 
     def action_themes(self) -> None:
         from miles_tui.ui.screens.themes import ThemeScreen
 
-        if not isinstance(self.screen, ThemeScreen):
-            self.push_screen(ThemeScreen(self.session, self))
+        self.show_screen(ThemeScreen, lambda: ThemeScreen(self.session, self))
 
     def action_command_palette(self) -> None:
         from miles_tui.ui.palette import Palette

@@ -8,15 +8,17 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
 
 
-def calm_lines(session: Session, width: int) -> list[Spans]:
-    """A calm line where nothing fires, and what is to be known of the rules and the profile."""
+def calm_lines(session: Session, width: int, today: float | None = None) -> list[Spans]:
+    """A calm line where nothing fires, and what is to be known of the rules and the profile; `today` as in `clock`."""
     run = session.run
     if not run.records:
-        return [[("dim", line)] for line in wrap(_no_metric(session), max(width, 20))]
+        return [[("dim", line)] for line in wrap(_no_metric(session, today), max(width, 20))]
     states = run.judge.states
-    learning = [
-        f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING
-    ]
+    learning = (
+        [f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING]
+        if not run.ended
+        else []
+    )
     pending = [f"{name} {r.count} of {r.of}" for name, r in states.items() if r.state is State.PENDING]
     off = sorted(run.judge.off)
     profile = run.judge.profile
@@ -35,7 +37,7 @@ def calm_lines(session: Session, width: int) -> list[Spans]:
     return lines
 
 
-def _no_metric(session: Session) -> str:
+def _no_metric(session: Session, today: float | None) -> str:
     status, run = session.status, session.run
     if status.trouble or (not status.caught_up and not status.ended):
         return ""
@@ -44,5 +46,5 @@ def _no_metric(session: Session) -> str:
     why = session.why_empty()
     if why:
         return why
-    sign = f", last sign of life {clock(run.pace.clock)}" if run.pace.clock is not None else ""
+    sign = f", last sign of life {clock(run.pace.clock, today=today)}" if run.pace.clock is not None else ""
     return f"starting{sign}: no metric so far"

@@ -106,7 +106,7 @@ class ReplayFeed:
     """A finished log, played at `speed` rollouts a second; the first rows are there at once.
 
     Lines up to and with the one that begins another rollout are one batch, so that an alert is seen
-    at the rollout at which it was raised. `stdin` is read where `log` is `-`.
+    at the rollout at which it was raised. While `held` it stands still. `stdin` is read where `log` is `-`.
     """
 
     log: PathLike[str]
@@ -115,6 +115,17 @@ class ReplayFeed:
     stdin: int = 0
     live: bool = False
     attention: Attention = field(default_factory=Attention)
+    _plays: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._plays.set()
+
+    def hold(self, held: bool) -> None:
+        """Stand still, or go on from there."""
+        if held:
+            self._plays.clear()
+        else:
+            self._plays.set()
 
     @property
     def parts(self) -> Sequence[Path]:
@@ -140,6 +151,10 @@ class ReplayFeed:
                 due = begin + max(0, count - SHOWN_AT_ONCE) / self.speed
                 if due > loop.time() and await _stopped_by(stop, due - loop.time()):
                     return
+                if not self._plays.is_set():
+                    paused = loop.time()
+                    await _either(self._plays, stop)
+                    begin += loop.time() - paused
                 if stop.is_set():
                     return
                 count, position = count + 1, position + len(text)
@@ -180,6 +195,16 @@ class ReplayFeed:
                 for piece in batch.pieces:
                     if isinstance(piece, Data):
                         yield piece.data
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waits = [asyncio.create_task(event.wait()) for event in (one, other)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 async def _stopped_by(stop: asyncio.Event, seconds: float) -> bool:

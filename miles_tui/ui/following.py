@@ -41,7 +41,7 @@ class Following(App[None]):
         self.more: Callable[[], Sequence[Feed]] | None = None  # all logs of now, to find those that are new
         self.setup = setup
         self.listed = listed
-        self.all_feeds = list(feeds)  # in the order of `[` and `]`
+        self.all_feeds = list(feeds)
         self.feeds = list(feeds[:MOST_RUNS])
         self._stops: dict[int, asyncio.Event] = {}  # by the id of a session: ends its reading
         self.sessions = [self._session(feed) for feed in self.feeds]

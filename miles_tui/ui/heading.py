@@ -22,9 +22,9 @@ class Surroundings:
     verdict (what stands in brackets in them may be left out), `notes` after it, and `elsewhere`, what other runs want
     to be known, gives way to this run's facts.
     `age` says how old the newest record is where that is more than usual, `zone` names the log's zone where it is not
-    the terminal's, `bar` is what is generated of how many. `today` is our time, in seconds since 1970 of a clock on the
-    wall, where the newest record is of another day. Where the first line is the only one: `more` says that the table
-    goes on, `said` answers a key, `run` names the run among several; the name of one alone is there if it has room.
+    the terminal's, `bar` is what is generated of how many. `today` is a time of today in the log's own clock
+    (see `core.text.clock`). Where the first line is the only one: `more` says that the table goes on, `said`
+    answers a key, `run` names the run among several; the name of one alone is there if it has room.
     `settings` says what is wrong with them, from the longest way to the shortest.
     """
 
@@ -127,7 +127,7 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
     if view.rollout is not None:
         parts.append(Part(1, how_far(view), how_far(view, short=True)))
     if view.phase:
-        since: Spans = [("dim", " since "), _time(view.since, view)] if view.since is not None else []
+        since: Spans = [("dim", " since "), _time(view.since, view, around)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []
         short = "generating" if view.phase == "rollout" else view.phase  # `rollout 31   rollout` says it twice
         named = view.phase if label else short
@@ -138,7 +138,7 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
                 Part(6, [("dim", "generated "), ("text", f"{done} of {total}")], [("text", f"{done}/{total}")])
             )
         if view.until is not None and view.verdict not in STOPPED:
-            parts.append(Part(7, [("dim", "usually until "), _time(view.until, view)], []))
+            parts.append(Part(7, [("dim", "usually until "), _time(view.until, view, around)], []))
     return parts
 
 
@@ -147,11 +147,11 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     parts += [_urgent(rank, note) for rank, note in enumerate(around.urgent, 1)]
     parts += _settings(around.settings, 3)
     if view.last is not None:
-        last = _time(view.last, view, around.today)
+        last = _time(view.last, view, around)
         old: Spans = [("watch", f", {around.age}")] if around.age else []
         parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
     if view.ends is not None and view.verdict not in STOPPED:
-        ends = _time(view.ends, view)  # a day said with the last line is the end's, too
+        ends = _time(view.ends, view, around)
         parts.append(Part(5, [("dim", "ends about "), ends], [("dim", "ends "), ends]))
     if view.usual is not None:
         parts.append(Part(8, [("dim", f"every {duration(view.usual)}")]))
@@ -175,6 +175,7 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     return packed(parts, room, gap=" · ") if parts else fitted([("dim", "")], room)
 
 
-def _time(seconds: float | None, view: HeaderView, today: float | None = None) -> Span:
-    """With its date where that is not `today`'s, or without it not the newest record's."""
-    return ("text", clock(seconds, today=view.last if today is None else today) if seconds is not None else "")
+def _time(seconds: float | None, view: HeaderView, around: Surroundings) -> Span:
+    """With its date where that is not today's, or where today is not told not the newest record's."""
+    today = view.last if around.today is None else around.today
+    return ("text", clock(seconds, today=today) if seconds is not None else "")

@@ -79,6 +79,11 @@ class LogBook:
         return sorted(said, key=lambda role: role == NO_PROCESS)
 
     @property
+    def folded(self) -> bool:
+        """Whether noise was folded away."""
+        return any(isinstance(item.entry, Fold) for item in self._all)
+
+    @property
     def filtered(self) -> str:
         """Which filters leave lines out, and the key of each; "" where none does."""
         level = "w: all levels" if self.level != LEVELS[0] else ""

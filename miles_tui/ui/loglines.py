@@ -128,11 +128,13 @@ def row_spans(row: Row, width: int, found: str = "", part: str = "") -> Spans:
 
 
 def _in_sight(whole: str, text: str, found: str, room: int) -> str:
-    """`text`, or where its first `room` cells do not show the match, the part of `whole` that does."""
+    """`text`, or where its first `room` cells do not show the match, the part of `whole` that does, if there is one."""
     hit = text.lower().find(found)
     if hit >= 0 and cells(text[: hit + len(found)]) < room:
         return text
     hit = whole.lower().find(found)
+    if hit < 0:
+        return text
     begin = max(0, hit - max(2, min(room // 3, room - len(found) - VALUE)))
     begin = max(begin, whole.find(" ", begin, hit) + 1)  # at a word: half a number would be another number
     return f"… {whole[begin:]}" if begin else whole

@@ -132,10 +132,10 @@ def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
     return ", ".join(words)
 
 
-def as_text(alert: AlertView, log: str) -> str:
-    """An alert for a chat message."""
+def as_text(alert: AlertView, log: str, today: float | None = None) -> str:
+    """An alert for a chat message; `today` as in `clock`."""
     return (
-        f"{alert.condition} ({life(alert, None)}) in {log}\n"
+        f"{alert.condition} ({life(alert, today)}) in {log}\n"
         f"{alert.title}: {alert.evidence}\n"
         f"Likely cause: {alert.likely_cause}\n"
         f"First check: {alert.first_check}"

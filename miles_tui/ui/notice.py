@@ -45,12 +45,12 @@ class News:
         at = "" if step is None else f" at rollout {step}"
         if not self.begins:
             return f"{self.log}: {self.alert.condition} resolved{at}"
-        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.alert.evidence}")
+        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.alert.told}")
 
 
 def as_json(alert: Alert) -> str:
-    """One line: what `check` prints of it."""
-    return json.dumps(asdict(alert_report(alert))) + "\n"
+    """One line: what `check` prints of it, with what became of it since it was raised."""
+    return json.dumps(asdict(alert_report(alert)) | {"evidence": alert.told}) + "\n"
 
 
 @dataclass(slots=True)

@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 
+from textual.driver import Driver
+
 from miles_tui.ui.clipboard import PASTES, give_to_tmux, is_tmux
 from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.screens.main import MainScreen
@@ -24,6 +26,13 @@ class Outside(SeveralRuns):
 
     noticing: Noticing
     mouse: bool
+
+    def get_driver_class(self) -> type[Driver]:
+        """The usual one of this platform, as ours where it is a terminal's."""
+        usual = super().get_driver_class()
+        from miles_tui.ui.driver import SturdyDriver
+
+        return SturdyDriver if usual in SturdyDriver.__bases__ else usual
 
     def meet_surroundings(self) -> None:
         """Once, when the app runs."""

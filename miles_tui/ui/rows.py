@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.glossary import Meaning
 from miles_tui.core.numbers import fit, number, signed
 from miles_tui.core.plain import harmless_name
@@ -21,6 +22,7 @@ MARKED = "◆"  # this row shares a chart with others
 MOST_DECIMALS = 6
 ARROWS = {-1: "↓", 0: " ", 1: "↑"}
 NONE = "–"
+JUDGED = frozenset(name for condition in CONDITIONS.values() for name in condition.about)
 STARRED = f"*{OWN}"  # whose the ranges are where a profile has some: a star marks the run's own
 
 
@@ -140,7 +142,8 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
     if view.low is not None:
         parts.append(Part(5, [("dim", f"range {range_text(view, 60)}")]))  # the row has it, if shorter
     if view.light is NOT_JUDGED and view.name in BY_NAME:
-        parts.append(Part(2, [("dim", "not judged: no condition reads it")], [("dim", "not judged")]))
+        why = "no condition has enough to judge by" if view.name in JUDGED else "no condition reads it"
+        parts.append(Part(2, [("dim", f"not judged: {why}")], [("dim", "not judged")]))
     return [("text", " " * margin), *packed(parts, width - 2 * margin, gap=" · ")]
 
 

@@ -82,8 +82,11 @@ class RunColumns:
     margin: int = 0
 
 
-def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
-    """What fits: name and verdict always, then how far, the last line's time, reward, the worst alert, length."""
+def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) -> RunColumns:
+    """What fits: name and verdict always, then how far, the last line's time, reward, the worst alert, length.
+
+    `today` as in `run_line`.
+    """
     margin = 2 if width >= 110 else 1 if width >= 76 else 0
     widest, verdict, far, alert = (
         max((cells(text) for text in texts), default=0)
@@ -96,7 +99,7 @@ def run_columns(width: int, rows: Sequence[RunRow]) -> RunColumns:
     )
     alert = max(alert, cells(ALERT_TITLE)) if alert else 0
     verdict = max(verdict, 8)
-    days = {int(row.last) // DAY for row in rows if row.last is not None}
+    days = {int(time) // DAY for time in (today, *(row.last for row in rows)) if time is not None}
     when = 9 if len(days) < 2 else 12  # 15 Oct 16:02
     room = width - 2 * margin - 2 - verdict - 2
     least = min(widest, max(16, room // 3))
@@ -120,7 +123,7 @@ def title_line(c: RunColumns) -> Spans:
 
 
 def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
-    """A run; `today` is the newest time of all runs, which needs no date."""
+    """A run; `today`: a time of the day that needs no date."""
     out: Spans = [("text", " " * c.margin), (row.style, row.shape + " ")]
     out += [("bright" if row.followed else "text", pad(fit_path(row.name, c.name), c.name)), ("text", "  ")]
     out.append((row.style, pad(row.verdict, c.verdict)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
 from miles_tui.ui.beyond import UNREADABLE
-from miles_tui.ui.feeds import Feed
+from miles_tui.ui.feeds import Feed, ReplayFeed
 from miles_tui.ui.following import Following
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.runs import RunRow, run_row
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.screens.sub import SubScreen
@@ -18,6 +20,12 @@ from miles_tui.ui.session import Session
 from miles_tui.ui.setup import Setup
 
 LOOK_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
+
+
+def our_time() -> tuple[float, int]:
+    """Seconds since 1970, and our zone's seconds from UTC."""
+    now = time.time()
+    return now, time.localtime(now).tm_gmtoff
 
 
 class SeveralRuns(Following):
@@ -28,6 +36,7 @@ class SeveralRuns(Following):
 
     def __init__(self, feeds: Sequence[Feed], setup: Setup, *, listed: bool) -> None:
         super().__init__(feeds, setup, listed=listed)
+        self._order: list[Feed] = []  # of the list
         self._read_once: set[str] = set()  # names of the runs whose past was read
         self._anew = False  # the rows of those beyond changed
 
@@ -62,8 +71,14 @@ class SeveralRuns(Following):
         return run_row(session.name, session.run, note=note)
 
     def newest_first(self) -> list[Feed]:
-        """All runs, the one that was written to last first."""
-        return sorted(self.all_feeds, key=lambda feed: feed.age())
+        """All runs, the one that was written to last first: from now on the order of `[` and `]`, too."""
+        self._order = sorted(self.all_feeds, key=lambda feed: feed.age())
+        return self._order
+
+    @property
+    def in_order(self) -> list[Feed]:
+        """All runs as the list has them; without a list, as they were given or found."""
+        return [*self._order, *(feed for feed in self.all_feeds if not any(feed is known for known in self._order))]
 
     @property
     def all_read(self) -> bool:
@@ -72,11 +87,21 @@ class SeveralRuns(Following):
         followed = all(s.status.trouble or s.name in self._read_once for s in self.sessions)
         return followed and not any(listed.unread for listed in self.beyond)
 
+    def today_of(self, session: Session) -> float | None:
+        """A time of today in the clock of a run's log; of a replay its newest record's."""
+        if not session.live:
+            return session.run.pace.last
+        now, zone = our_time()
+        return now + (zone if session.zone.offset is None else session.zone.offset)
+
     @property
     def place(self) -> str:
         """Which of all runs is on the screen, in the order of `[` and `]`: ` (2 of 12)`; nothing where it is alone."""
         count = len(self.all_feeds)
-        return f" ({self.number_of(self.feeds[self.shown]) + 1} of {count})" if count > 1 else ""
+        return f" ({self._at() + 1} of {count})" if count > 1 else ""
+
+    def _at(self) -> int:
+        return next(i for i, feed in enumerate(self.in_order) if feed is self.feeds[self.shown])
 
     def _turn_to(self, number: int) -> None:
         """Another run is shown; one that was only listed is followed from now on."""
@@ -104,7 +129,8 @@ class SeveralRuns(Following):
 
     def action_run(self, by: int) -> None:
         """Another run on the screen; the one before is followed on."""
-        self._turn_to((self.number_of(self.feeds[self.shown]) + by) % len(self.all_feeds))
+        order = self.in_order
+        self._turn_to(self.number_of(order[(self._at() + by) % len(order)]))
         self.attend()
         for screen in self.screen_stack:  # a chart, and what it was opened from
             if isinstance(screen, MainScreen | SubScreen):
@@ -133,19 +159,41 @@ class SeveralRuns(Following):
                 self.screen.grew(change)
             return
         change.header |= anew or any(other.alerts for i, other in enumerate(changes) if i != self.shown)
-        if change and isinstance(self.screen, MainScreen | SubScreen):
+        if change and isinstance(self.screen, MainScreen | SubScreen) and self.screen.is_mounted:
             self.screen.grew(change)  # those below take all anew when they are seen again
+
+    def show_screen(self, kind: type[Screen[None]], make: Callable[[], Screen[None]]) -> None:
+        """Open a screen, by a key that works everywhere: one that lies below others comes to the front.
+
+        On the screen itself the key closes it.
+        """
+        if type(self.screen) is kind:
+            self.pop_screen()
+            return
+        if isinstance(self.screen, OurScreen) and self.screen.passing:
+            self.pop_screen()
+        above = next((i for i, screen in enumerate(reversed(self.screen_stack)) if type(screen) is kind), None)
+        for _ in range(above or 0):
+            self.pop_screen()
+        if above is None:
+            self.push_screen(make())
+
+    def hold(self, session: Session, held: bool) -> None:
+        """Stop the playing of a run, or let it go on; a log that grows is read on."""
+        feed = self.feeds[self.sessions.index(session)]
+        if isinstance(feed, ReplayFeed):
+            feed.hold(held)
 
     # -- the log ---------------------------------------------------------------------------------
 
     def action_log(self) -> None:
         """The newest lines of the log."""
-        from miles_tui.ui.screens.log import LogScreen, PlaceScreen
+        from miles_tui.ui.screens.log import LogScreen
 
         if isinstance(self.screen, RunsScreen) and self.session_of(self.screen.chosen) is None:
             self.screen.say("Enter opens this run: its log is read then")
-        elif not isinstance(self.screen, LogScreen) or isinstance(self.screen, PlaceScreen):
-            self.push_screen(LogScreen(self._looked_at()))
+        else:
+            self.show_screen(LogScreen, lambda: LogScreen(self._looked_at()))
 
     def open_place(self, rollout: int, time: float | None = None) -> None:
         """The lines of the log around a rollout's record; `time` is the log's clock."""

@@ -13,11 +13,11 @@ from miles_tui.core.alerts import Alert, AlertState
 from miles_tui.core.columns import Axis, Span, joined
 from miles_tui.core.glossary import Meaning, meaning_of
 from miles_tui.core.plain import harmless
-from miles_tui.core.ranges import OWN, Learning, Range
+from miles_tui.core.ranges import OWN, Range
 from miles_tui.core.run import RunState
 from miles_tui.core.series import DEAD, Point, Series, Tail
 from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, not_measured, standing
+from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, learned, not_measured, standing
 from miles_tui.core.trend import trend
 
 KEPT = 64  # newest rollouts that the trend and the change look at
@@ -54,11 +54,12 @@ LIGHTS: dict[str, Light] = {
 
 NO_VALUES = Tail.of(())
 
-NOT_JUDGED = LIGHTS["not judged"]  # no condition reads it
+NOT_JUDGED = LIGHTS["not judged"]  # no condition reads it, or none has anything to judge by
 TELLS_NOTHING = "not informative: 0 all along"
 
 # The verdict by shape and style; the word is the run's own.
 STYLES = {"healthy": "ok", "finished": "ok", "learning": "learn", "waiting": "dim", "watching": "watch"}
+STYLES |= {"not judged": "dim"}
 STYLES |= {"stalled": "critical", "crashed": "critical", "alert": "critical", "warned": "warning"}
 SHAPES: dict[str, tuple[str, str]] = {kind: (sign, STYLES[kind]) for kind, sign in SIGNS.items()}
 
@@ -200,7 +201,7 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         low=bounds.low if bounds else None,
         high=bounds.high if bounds else None,
         owner=bounds.owner if bounds else "",
-        learning=(known.have, known.need) if isinstance(known, Learning) else None,
+        learning=learned(run, name) if signal else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
         light=light_of(run, name) if signal else NOT_JUDGED,
         held=held_by(run, name) if signal else "",

@@ -83,6 +83,30 @@ def test_what_comes_back_soon_is_the_same_alert() -> None:
     assert alert.count == 2
     assert alert.raised_step == 32
     assert alert.resolved_step == 52
+    assert alert.evidence == the(judged(run(33, 1, change=twice)), "gap-jump").evidence, "as it was raised"
+    assert "since rollout 30" in alert.evidence
+    assert alert.told.startswith(f"{alert.evidence}; back at rollout 4")
+    assert "since rollout 44" in alert.later
+
+
+def test_what_was_held_back_has_its_evidence_when_it_is_raised() -> None:
+    """Most answers are cut while the reward falls and the length rises; then only the cutting stays."""
+
+    def talks(n: int, values: dict[str, float]) -> None:
+        if n >= 42:
+            values["cut share"] = 0.6
+        if 30 <= n < 50:
+            values["reward"] -= 0.03 * (n - 29)
+            values["answer length"] *= 1 + 0.05 * (n - 29)
+
+    judge = judged(run(60, 1, change=talks))
+    assert [a.condition for a in judge.alerts] == ["reward-down-length-up", "cut-share-high"]
+    first, second = judge.alerts
+    assert second.raised_step is not None
+    assert first.resolved_step is not None
+    assert second.raised_step > first.resolved_step - 1
+    assert second.evidence.startswith("60 % of the answers are cut, ")
+    assert second.evidence.endswith("; held back until now")
 
 
 def test_what_comes_back_late_is_a_new_alert() -> None:
@@ -103,7 +127,8 @@ def test_more_signals_join_the_same_alert() -> None:
     alert = the(judged(run(12, 1, change=lost)), "not-finite")
     assert alert.raised_step == 5
     assert alert.signals == ("gradient norm", "gap")
-    assert "gap" in alert.evidence
+    assert alert.evidence == "gradient norm is NaN in rollout 5", "as it was raised"
+    assert alert.told == f"{alert.evidence}; worse at rollout 7: gap and gradient norm are NaN and inf in rollout 7"
 
 
 def test_a_restart_gives_grace_and_keeps_the_baselines() -> None:

@@ -10,7 +10,8 @@ from simulated import PLAIN, SETUPS, Change, Setup, judged, raised, run, the
 from miles_tui.core.conditions import ALL, CONDITIONS
 from miles_tui.core.conditions.base import Severity, State
 from miles_tui.core.conditions.stalled import is_stalled, stall_after, stalled_evidence
-from miles_tui.core.judge import Judge
+from miles_tui.core.judge import IDLE, PATIENCE, Judge
+from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
 
 Values = dict[str, float]
@@ -237,7 +238,24 @@ def test_clipping_says_nothing_while_the_updates_are_unknown() -> None:
         rollout.planned_updates = None
     judge = judged(rollouts)
     assert raised(judge) == []
-    assert judge.states["clipped-on-policy"].state is State.LEARNING
+    assert judge.states["clipped-on-policy"] == IDLE
+    assert judged(rollouts[: PATIENCE - 1]).states["clipped-on-policy"].state is State.LEARNING
+
+
+def test_a_first_update_of_which_nothing_is_told_is_not_called_fine() -> None:
+    rollouts = run(12, 1)
+    for rollout in rollouts:
+        rollout.first = {"train/loss": 0.1}
+    assert judged(rollouts).states["off-policy-at-start"] == IDLE
+
+
+def test_the_mean_of_the_gradient_norm_is_the_rows() -> None:
+    rollouts = run(60, 1, change=after(30, growing("gradient norm", 0.25)))
+    alert = the(judged(rollouts), "grad-norm-growth")
+    at = alert.raised_step
+    assert at is not None
+    newest = [r.values["gradient norm"] for r in rollouts[at - 4 : at + 1]]
+    assert f"mean of the last five {number(sum(newest) / 5)}, " in alert.evidence
 
 
 def test_a_first_update_that_is_off_policy_is_raised() -> None:

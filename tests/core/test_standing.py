@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
-from runs import healthy, rollout, state
+from runs import args, healthy, rollout, state
 
 from miles_tui.core.conditions import CONDITIONS
 from miles_tui.core.conditions.base import Severity
 from miles_tui.core.judge import Judge
 from miles_tui.core.profile import Profile, SignalProfile
 from miles_tui.core.reader import Reader
+from miles_tui.core.records import Record
 from miles_tui.core.run import RunState
-from miles_tui.core.standing import evidence_of, held_by, standing
+from miles_tui.core.standing import evidence_of, held_by, learned, standing
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 
@@ -48,6 +50,30 @@ def test_what_still_learns_claims_nothing() -> None:
     assert words(state(healthy(12), finish=False))["rollout time"] == "learning", (
         "its rule learns longer than its range"
     )
+
+
+def test_what_will_never_be_judged_does_not_learn_for_ever() -> None:
+    """The actor trains late, a signal that a rule needs is not logged, the run was too short."""
+    without = [i for i in healthy(30) if not (isinstance(i, Record) and i.kind != "perf")]
+    without = [replace(i, metrics={"perf/rollout_time": 50.0 + i.number % 3}) for i in without if isinstance(i, Record)]
+    run = state(list(without), finish=False)
+    assert words(run)["rollout time"] == "not judged", "nobody tells the answers' length"
+    assert learned(run, "gap") is None
+    assert run.verdict() == "not judged"
+    early = state(list(without[:3]), finish=False)
+    assert words(early)["rollout time"] == "learning"
+    assert early.verdict() == "learning"
+
+    late = [i for i in healthy(40) if not (isinstance(i, Record) and i.kind == "step" and i.number < 30)]
+    assert words(state(late, finish=False))["gap"] == "ok", "it began to train"
+    once = [i for i in healthy(40) if not (isinstance(i, Record) and i.kind == "step" and i.number != 4)]
+    assert words(state(once, finish=False))["gap"] == "not judged"
+    assert learned(state(once, finish=False), "gap") is None
+
+    short = state([args(num_rollout=4), *healthy(4)])
+    assert short.verdict() == "finished"
+    assert words(short)["gap"] == "not judged"
+    assert "learning" not in words(short).values()
 
 
 def test_the_worst_alert_comes_first() -> None:

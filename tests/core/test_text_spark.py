@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from miles_tui.core.columns import PERS, Axis, Column, axis_of, columns_of
 from miles_tui.core.series import PAUSED, Series
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, Frame, Glyphs, slots_of, spark, y_range
+from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, HOLD, Frame, Glyphs, slots_of, spark, y_range
 from miles_tui.core.text import cells
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
@@ -121,7 +121,9 @@ def test_the_mean_shows_a_trend(glyphs: Glyphs) -> None:
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=40), st.floats(-3, 0), st.floats(0.1, 3))
 def test_a_rollout_outside_the_range_is_beyond_the_bar_or_marked(values: list[float], low: float, high: float) -> None:
-    row = draw(series(values), 41, BRAILLE, low, high)
+    frame = Frame()
+    row = draw(series(values), 41, BRAILLE, low, high, frame)
+    reach = HOLD * (frame.high - frame.low)
     style, bar = row[0]
     assert style == "spark.range"
     inside = {i for i, bit in enumerate((0x80, 0x20, 0x10, 0x08)) if bar not in "▲▼" and (ord(bar) - 0x2800) & bit}
@@ -130,9 +132,19 @@ def test_a_rollout_outside_the_range_is_beyond_the_bar_or_marked(values: list[fl
         if style == "spark.out" and char not in "▲▼" and inside:
             _both, left = levels(char)
             beyond = {level for level in left if (level > max(inside) if value > high else level < min(inside))}
-            assert beyond, f"{value} is drawn inside {low} to {high}"
+            edge = frame.low - reach <= value <= frame.high + reach  # no height is left, but it is on the scale
+            assert beyond or edge, f"{value} is drawn inside {low} to {high}"
         if style == "spark.out" and char in "▲▼":
             assert (char == "▲") == (value > high)
+            assert value > frame.high + reach if char == "▲" else value < frame.low - reach
+
+
+def test_a_value_a_hair_below_the_scale_has_no_mark() -> None:
+    """A level that left the range: the early values vary by less than a hundredth of what is drawn now."""
+    early = [0.00070, 0.00066, 0.00072] * 5 + [0.000655] * 3
+    row = draw(series([*early, *[0.0029] * 15]), 41, BRAILLE, 0.00066, 0.00072)
+    assert [style for style, _ in row[16:19]] == ["spark.out"] * 3, "the colour says it"
+    assert not {"▲", "▼"} & {char for _, char in row}
 
 
 @ALL

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,15 @@ from miles_tui.ui.setup import Setup
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "sample_logs"
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+SAMPLES_DAY = datetime(2026, 10, 15, 19, tzinfo=UTC).timestamp()  # of the sample logs' own clock
+
+
+@pytest.fixture(autouse=True)
+def _on_the_samples_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times need no date."""
+    monkeypatch.setattr("miles_tui.ui.several.our_time", lambda: (SAMPLES_DAY, 0))
 
 
 @dataclass

@@ -175,3 +175,23 @@ def test_the_persons_theme_beats_the_bundled_one_and_a_broken_one_is_one_message
     assert looks.first("broken", "dark").name == "dark"
     assert any("broken" in message for message in looks.failed)
     assert looks.after("dark").name != "dark"
+
+
+async def test_a_replay_that_is_held_stands_still_and_goes_on_from_there() -> None:
+    stop, feed = asyncio.Event(), ReplayFeed(LOGS / "gap-jump.log", "demo", speed=10_000)
+    async with aclosing(feed.batches(stop)) as batches:
+        got = [await anext(batches) for _ in range(5)]
+        feed.hold(True)
+        waiting = asyncio.ensure_future(anext(batches))
+        await asyncio.wait([waiting], timeout=0.2)
+        assert not waiting.done(), "it plays on"
+        feed.hold(False)
+        got += [await asyncio.wait_for(waiting, 10), *[batch async for batch in batches]]
+    assert text_of(got) == (LOGS / "gap-jump.log").read_bytes()
+    feed.hold(True)
+    async with aclosing(feed.batches(stop)) as batches:
+        waiting = asyncio.ensure_future(anext(batches))
+        await asyncio.wait([waiting], timeout=0.05)
+        stop.set()
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(waiting, 10)

@@ -184,6 +184,12 @@ def test_search_finds_what_a_row_leaves_out_and_shows_it() -> None:
     assert book.at == 1
 
 
+@pytest.mark.parametrize("line", [TIMER, WIDE, b"pear " * 60 + b"quince", b"short"])
+@pytest.mark.parametrize("width", [40, 80, 118])
+def test_a_line_without_a_match_is_shown_as_ever_while_one_searches(line: bytes, width: int) -> None:
+    assert text_of(row_spans(row(line), width, "not in it")) == shown(line, width)
+
+
 def test_a_hidden_key_is_not_found() -> None:
     book = LogBook()
     book.update(entries(WIDE + b" token " + SECRET))

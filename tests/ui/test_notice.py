@@ -81,11 +81,11 @@ def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_on
     assert begins(watcher.look(run, 1, live=True)) == [("signal-lost", True)]
     alert.resolve(4, None)
     assert begins(watcher.look(run, 2, live=True)) == [("signal-lost", False)]
-    alert.reopen("again")
+    alert.reopen(5, "again")
     assert not watcher.look(run, 3, live=True)
     alert.resolve(5, None)
     assert not watcher.look(run, 4, live=True), "who was not told that it is back need not be told that it is over"
-    alert.reopen("again")
+    alert.reopen(5, "again")
     assert not watcher.look(run, 5, live=True)
     assert begins(watcher.look(run, 1 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
     alert.severity = type(alert.severity)("critical")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -20,6 +21,7 @@ from miles_tui.core.judge import Judge
 from miles_tui.core.reader import Reader
 from miles_tui.core.run import RunState
 from miles_tui.ingest.read import Log
+from miles_tui.ui import several
 from miles_tui.ui.app import MilesApp, _names
 from miles_tui.ui.feeds import LiveFeed
 from miles_tui.ui.runs import RunRow, names_of, run_columns, run_line, run_row, title_line
@@ -177,6 +179,33 @@ async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three
         assert screen.app.screen.session.name == "talks-longer.log"
 
 
+async def test_the_keys_for_the_next_run_go_as_the_list_does(runs: Callable[..., Any], three: dict[str, Judge]) -> None:
+    async with runs(three) as screen:
+        for age, feed in zip((300.0, 100.0, 200.0), screen.feeds.values(), strict=True):
+            feed.old = age
+        await screen.press("question_mark", "escape")  # seen again
+        listed = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
+        assert listed == ["talks-longer.log", "plain-seed1.log", "gap-jump.log"]
+        await screen.press("home", "enter")
+        for at, name in enumerate([*listed, listed[0]]):
+            assert f"{name} ({at % 3 + 1} of 3)" in screen.text
+            await screen.press("right_square_bracket")
+        await screen.press("left_square_bracket")
+        assert f"{listed[0]} (1 of 3)" in screen.text
+
+
+async def test_a_last_line_of_another_day_has_its_date(
+    runs: Callable[..., Any], three: dict[str, Judge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with runs(three) as screen:
+        assert not re.search(r"15 Oct", screen.text)
+        now, zone = several.our_time()
+        monkeypatch.setattr(several, "our_time", lambda: (now + 6 * 7 * 86_400, zone))
+        await screen.press("question_mark", "escape")
+        for name in three:
+            assert re.search(r" 15 Oct \d\d:\d\d", screen.line(name))
+
+
 async def test_the_list_is_live_and_no_line_jumps(
     runs: Callable[..., Any], fixed_judge: MakeJudge, blocks: list[bytes]
 ) -> None:
@@ -277,7 +306,7 @@ async def test_runs_that_are_started_later_are_listed_and_followed(
         rows = [line for line in screen.text.splitlines() if ".log" in line]
         assert "new.log" in rows[0], "the newest"
         await screen.press("enter")
-        assert "talks-longer.log (2 of 4)" in screen.text
+        assert "talks-longer.log (3 of 4)" in screen.text, "as the list has it, the newest first"
 
 
 def grow(path: Path, data: bytes) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from miles_tui.ingest.pieces import Appeared, Cut, Ended, Missing, Why
+from miles_tui.ui import several
 from miles_tui.ui.keys import APP_KEYS, MAIN_KEYS
 from miles_tui.ui.screens.chart import ChartScreen
+from miles_tui.ui.screens.conditions import ConditionsScreen
 from miles_tui.ui.screens.help import HelpScreen
+from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.themes import ThemeScreen
 from miles_tui.ui.widgets.listing import Listing
@@ -119,8 +122,8 @@ async def test_help_shows_the_keys_that_work_here(dashboard: Dashboard) -> None:
         assert "Logarithmic scale" in text
         assert "Acknowledge" not in text
         await screen.press("question_mark")
-        assert isinstance(screen.app.screen, HelpScreen)
-        await screen.press("q", "q")
+        assert isinstance(screen.app.screen, ChartScreen), "the same key closes it"
+        await screen.press("q")
         assert isinstance(screen.app.screen, MainScreen)
 
 
@@ -335,3 +338,50 @@ async def test_while_a_long_log_is_read_only_the_percentage_moves(
         text = await screen.give(blocks[20])
         assert "reading" not in text
         assert "rollout 20 of 48" in text
+
+
+async def test_times_of_another_day_have_their_date_on_every_screen(
+    shown: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shown("main") as screen:
+        assert "15 Oct" not in screen.text
+        now, zone = several.our_time()
+        monkeypatch.setattr(several, "our_time", lambda: (now + 86_400, zone))
+        await screen.press("tab", "enter")
+        assert re.search(r"last line 15 Oct \d\d:\d\d", screen.text)
+        assert re.search(r"since rollout 23, 15 Oct 17:02", screen.text)
+        assert re.search(r"times: raised at rollout 23, 15 Oct 17:02:\d\d", " ".join(screen.text.split()))
+
+
+async def test_screens_do_not_pile_up(shown: Callable[..., Any]) -> None:
+    async with shown("main") as screen:
+        for key in ("L", "question_mark", "T", "L", "question_mark", "L", "T", "question_mark") * 3:
+            await screen.press(key)
+            kinds = [type(one) for one in screen.app.screen_stack]
+            assert len(kinds) == len(set(kinds)) <= 4
+            assert HelpScreen not in kinds[:-1]
+    for key, kind in (("L", LogScreen), ("question_mark", HelpScreen), ("T", ThemeScreen)):
+        async with shown("main") as screen:
+            await screen.press(key)
+            assert isinstance(screen.app.screen, kind)
+            await screen.press(key)
+            assert isinstance(screen.app.screen, MainScreen), "the key that opened it closes it"
+
+
+@pytest.mark.parametrize("way", ["help", "log", "metrics", "time", "conditions", "themes", "chart"])
+async def test_a_screen_that_is_closed_before_it_is_there_ends_nothing(shown: Callable[..., Any], way: str) -> None:
+    async with shown(way) as screen:
+        app, opened = screen.app, screen.app.screen
+        made = {
+            ThemeScreen: lambda: ThemeScreen(app.session, app), LogScreen: lambda: LogScreen(app.session),
+            HelpScreen: lambda: HelpScreen(app.session, app.screen_stack[0], "braille"),
+            ChartScreen: lambda: ChartScreen(app.session, "gap", "braille"),
+            ConditionsScreen: lambda: ConditionsScreen(app.session, None),
+        }.get(type(opened), lambda: type(opened)(app.session, "braille"))  # fmt: skip
+        for _ in range(3):
+            app.push_screen(made())
+            app.pop_screen()
+        app.push_screen(made())
+        await screen.pilot.pause()
+        assert type(app.screen) is type(opened)
+        assert app.crash is None

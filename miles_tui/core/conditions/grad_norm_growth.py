@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.baseline import Baseline, Norm, in_a_row, tail_mean
+from miles_tui.core.baseline import Baseline, Norm, in_a_row
 from miles_tui.core.conditions.base import OK, Condition, Reading, Severity, State
 from miles_tui.core.conditions.latched import LatchedRule
 from miles_tui.core.numbers import number
 from miles_tui.core.rollouts import Rollout
 from miles_tui.core.stats import RAMP, Match, median
+
+COUNTED = ("none", "one", "two", "three", "four", "five")
 
 CONDITION = Condition(
     id="grad-norm-growth",
@@ -94,11 +96,12 @@ class GradNormGrowth(LatchedRule):
         return match if rise * base.scale >= self.RISE else None
 
     def _evidence(self, since: int) -> str:
-        base = self.baseline
-        now, level = math.exp(tail_mean(self.last, 5)), math.exp(self.level)
+        """In norms, not their logarithms: the mean is the row's."""
+        base, norms = self.baseline, [math.exp(value) for value in self.last][-5:]
+        now, level = sum(norms) / len(norms), math.exp(self.level)
         low, high = math.exp(self.level - 2 * base.scale), math.exp(self.level + 2 * base.scale)
         return (
-            f"gradient norm {number(math.exp(self.last[-1]))}, mean of the last five {number(now)}, rising since "
+            f"gradient norm {number(norms[-1])}, mean of the last {COUNTED[len(norms)]} {number(now)}, rising since "
             f"rollout {since}; usual {number(level)} ({number(low)} to {number(high)}, {base.whose})"
         )
 

@@ -37,8 +37,10 @@ class OffPolicyAtStart(LatchedRule):
         return max(abs(kl) if abs(kl) > self.TOLERANCE else 0.0, clipped)
 
     def _watch(self, rollout: Rollout, value: float) -> Reading:
-        if value <= 0:
-            return OK
+        if value <= 0:  # `standing`: nothing was looked at
+            several = (rollout.planned_updates or 0) > 1
+            looked = "train/ppo_kl" in rollout.first or (several and "train/pg_clipfrac" in rollout.first)
+            return OK if looked else self.standing
         parts = []
         if abs(kl := rollout.first.get("train/ppo_kl", 0.0)) > self.TOLERANCE:
             parts.append(f"train/ppo_kl {number(kl)}")

@@ -167,9 +167,10 @@ class RolloutSlowdown(LatchedRule):
 
     def _evidence(self, seconds: float, length: float, since: int) -> str:
         usual = seconds * math.exp(-self.law.rest(length, seconds))
+        slower = [math.expm1(rest) for rest in self.last]
         return (
             f"rollout time {number(seconds)} s for {number(length)} tokens, where {number(usual)} s are usual "
-            f"({self.law.whose}); {percent(math.expm1(tail_mean(self.last, 5)))} slower in the mean of the last five, "
+            f"({self.law.whose}); {percent(sum(slower) / len(slower))} slower in the mean of the last five, "
             f"growing since rollout {since}"
         )
 

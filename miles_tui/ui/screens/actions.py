@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from miles_tui.core.alerts import Alert
 from miles_tui.ui.evidence import numbers_of
 from miles_tui.ui.notes import as_text
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.alerts import AlertPane
@@ -25,7 +24,7 @@ QUESTION = "e again: what comes now is the new normal; open alerts end"
 SHORT_QUESTION = "e again: new baseline, open alerts end"  # 38 cells
 
 
-class MainActions(Screen[None]):
+class MainActions(OurScreen):
     """The actions of the main screen, on a run; the screen itself says how it is shown."""
 
     def __init__(self, session: Session) -> None:
@@ -41,6 +40,11 @@ class MainActions(Screen[None]):
     @property
     def app_(self) -> MilesApp:
         return cast("MilesApp", self.app)
+
+    @property
+    def today(self) -> float | None:
+        """A time of the day that needs no date."""
+        return self.app_.today_of(self.session)
 
     @property
     def pane(self) -> AlertPane:
@@ -100,12 +104,13 @@ class MainActions(Screen[None]):
             self._numbered = None
             return []
         if not self.paused or self._numbered is None or self._numbered[0] is not shown.source:
-            self._numbered = shown.source, numbers_of(shown, self.session.run, self.session.run.pace.last)
+            self._numbered = shown.source, numbers_of(shown, self.session.run, self.today)
         return self._numbered[1]
 
     def action_pause(self) -> None:
-        """Freeze or thaw what is shown; the log is read on."""
+        """Freeze or thaw what is shown; the log is read on, a replay stands still."""
         self.paused = not self.paused
+        self.app_.hold(self.session, self.paused)
         if not self.paused:
             self.take_all()
         self.fill()
@@ -136,14 +141,13 @@ class MainActions(Screen[None]):
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
         from miles_tui.brief import paste
 
-        now = time.time()
-        today = now + time.localtime(now).tm_gmtoff
-        self.app_.copy(paste(self.session.run, self.session.name, today), "report copied", ": paste it into a chat")
+        text = paste(self.session.run, self.session.name, self.today)
+        self.app_.copy(text, "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
         alert = self._current()
         if alert is not None:
-            self.app_.copy(as_text(alert, self.session.name), f"{alert.condition} copied")
+            self.app_.copy(as_text(alert, self.session.name, self.today), f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
         """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""

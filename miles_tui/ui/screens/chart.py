@@ -73,6 +73,7 @@ class ChartScreen(SubScreen):
         self._rest = 0.0  # of a rollout, that the part is still to be moved by
         self._chart: Chart | None = None
         self._drawn: object = None
+        self._idle: set[str] = set()
 
     def body(self) -> Widget:
         return Canvas(id="body")
@@ -119,6 +120,7 @@ class ChartScreen(SubScreen):
             references=behind, others=[curve.other() for curve in curves[1:]], tag=first.tag, glyphs=self._glyphs,
         )  # fmt: skip
         body.show(self._chart.lines)
+        self._idle = self._idle_now(known=bool(first.points))
         note = (self._chart.note or "log scale") if self.logarithmic else ""
         title = words(curves, self.cursor, run.window, note)
         names = [r.name for r in references if r.means(self.signal, run.window)]
@@ -128,6 +130,18 @@ class ChartScreen(SubScreen):
         if len(subjects) == 1:
             title.append(Part(9, [("dim", self._legend(first.band is not None))], []))
         self.retitle(title)
+
+    def idle_keys(self) -> set[str]:
+        return self._idle
+
+    def _idle_now(self, *, known: bool) -> set[str]:
+        first, last = self._extent()
+        works = {
+            "←→": known, "s": known, "+ -": self.span is not None or last - first > LEAST_SPAN,
+            "{ }": self.span is not None, "0": self.span is not None or self.cursor is not None,
+            "c": bool(partners(self.session.run, self.signal)),
+        }  # fmt: skip
+        return {key for key, does in works.items() if not does}
 
     def _legend(self, ranged: bool) -> str:
         """What the signs are, where there is room."""

@@ -94,7 +94,7 @@ class ConditionsScreen(SubScreen):
 def _light(reading: Reading, name: str, *, in_force: bool, held: str) -> Light:
     """The state of a condition, in the words and signs of a signal's."""
     if reading.state is State.OFF:
-        return replace(OFF, word="does not apply") if in_force else OFF
+        return replace(OFF, word=reading.evidence or "does not apply") if in_force else OFF
     if reading.state is not State.FIRING:
         return LIGHTS[reading.state]
     if held:

@@ -42,6 +42,7 @@ class HelpScreen(SubScreen):
     """Keys of the screen below, signs, and a few words. Nothing to choose: arrows scroll."""
 
     FOOTER = (("Esc", "back", 0), ("↑↓", "scroll", 1))
+    passing = True
 
     def __init__(self, session: Session, below: Screen[object], glyphs: str) -> None:
         super().__init__(session, "help")
@@ -64,6 +65,11 @@ class HelpScreen(SubScreen):
         for note in (*NOTES, _stays(self._glyphs)):
             lines += [[("text", " " * margin), ("dim", line)] for line in wrap(note, max(20, width - 2 * margin))]
         self.query_one("#body", Listing).put(lines)
+        self._frame()
+
+    def idle_keys(self) -> set[str]:
+        body = self.query_one("#body", Listing)
+        return set() if body.at or body.below else {"↑↓"}
 
 
 def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
@@ -84,7 +90,8 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
 
 def _signs() -> Iterable[tuple[str, str, str]]:
     for light in LIGHTS.values():
-        word = f"no sign: {light.word}, no condition reads it" if light is NOT_JUDGED else light.word
+        why = "no condition reads it or has enough to judge by"
+        word = f"no sign: {light.word}, {why}" if light is NOT_JUDGED else light.word
         yield light.letter, light.style, f"signal: {word}"
     for word, (shape, style) in SHAPES.items():
         if word not in ("alert", "warned"):

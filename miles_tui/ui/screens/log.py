@@ -29,6 +29,7 @@ from miles_tui.ui.widgets.logview import LogView
 EVERY = 0.5  # seconds between two paints while lines come
 TYPING = (("Enter", "search", 0), ("Esc", "leave", 1))
 LEAST_WORDS, WORDS = 3, 8  # lines for the whole text of the chosen line
+LEAST_WHOLE = 12  # lines of a screen that has room for it
 
 
 class Words(Lines):
@@ -169,7 +170,15 @@ class LogScreen(SubScreen):
         return parts
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
-        return TYPING if self._typed is not None else self.FOOTER
+        return TYPING if self._typed is not None else super().footer()
+
+    def idle_keys(self) -> set[str]:
+        book = self.book
+        works = {
+            "n N": bool(book.hits()), "u": book.noise or book.folded, "p": bool(book.items or book.role),
+            "Enter": bool(book.items) and self.size.height >= LEAST_WHOLE,
+        }  # fmt: skip
+        return {key for key, does in works.items() if not does}
 
     def _place(self) -> str:
         return "log"
@@ -180,7 +189,7 @@ class LogScreen(SubScreen):
     def _show_words(self) -> None:
         words = self.query_one("#words", Words)
         item = self.book.chosen
-        shown = self._whole and item is not None and self.size.height >= 12
+        shown = self._whole and item is not None and self.size.height >= LEAST_WHOLE
         words.display = shown
         if not shown or item is None:
             return

@@ -41,7 +41,6 @@ from miles_tui.ui.widgets.glance import Glance
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 
-ANOTHER_DAY = 20 * 3600.0  # seconds
 BEHIND_SECONDS = 5.0  # between two looks at the rows while a long log is read
 
 
@@ -215,7 +214,7 @@ class MainScreen(MainActions):
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
         self._show_detail()
-        self.pane.put(self._alerts, self._calm(), self._header.last, margin, self.numbers())
+        self.pane.put(self._alerts, self._calm(), self.today, margin, self.numbers())
         if self._glance_lines:
             self.query_one(Glance).put(self._glanced, self._alerts, margin)
         self._show_keys()
@@ -253,6 +252,7 @@ class MainScreen(MainActions):
         elif self._alerts and p.alerts < LEAST_ALERTS:
             keys = (FOOTER[0], ("Tab", "read the alert", 1), *FOOTER[1:])
         keys = (*keys, ("Esc", "runs", 2)) if self.app_.listed else keys
+        keys = tuple(entry for entry in keys if entry[0] not in self._idle_keys())
         more: Spans = [("text", self._more)] if self._more else []
         width = p.width - 2 * p.columns.margin
         room = width - width_of(more) - 2 if more else width
@@ -261,6 +261,17 @@ class MainScreen(MainActions):
         else:
             line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys], room, "  ")
         self.query_one("#keys", Lines).show([edge + between(line, more, width)])
+
+    def _idle_keys(self) -> set[str]:
+        """Keys of the footer that would do nothing at this moment."""
+        current = self.pane.current
+        works = {
+            "a": current is not None and current.state != "resolved" and not current.seen,
+            "z": current is not None and current.state != "resolved",
+            "c": current is not None and bool(current.signals),
+            "↑↓": not self.pane.has_focus or self.pane.moves,
+        }
+        return {key for key, does in works.items() if not does}
 
     @property
     def _more(self) -> str:
@@ -293,7 +304,7 @@ class MainScreen(MainActions):
         return Surroundings(
             s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
             said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
-            run=s.name if app.place else "", today=self._today(), settings=app.settings.words,
+            run=s.name if app.place else "", today=self.today, settings=app.settings.words,
         )  # fmt: skip
 
     def _trouble(self) -> str:
@@ -305,16 +316,10 @@ class MainScreen(MainActions):
             return status.trouble
         offset = time.localtime(status.since).tm_gmtoff if zone is None else zone
         why = status.trouble.partition(" (")
-        return f"{why[0]} since {clock(status.since + offset)}{''.join(why[1:])}"
-
-    def _today(self) -> float | None:
-        """Our time on the wall, where a log's last line is of another day; zones are at most 14 hours apart."""
-        now, last = time.time(), self._header.last
-        now += time.localtime(now).tm_gmtoff
-        return now if last is not None and self.session.live and abs(now - last) > ANOTHER_DAY else None
+        return f"{why[0]} since {clock(status.since + offset, today=self.today)}{''.join(why[1:])}"
 
     def _calm(self) -> list[Spans]:
-        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2)
+        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2, self.today)
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)

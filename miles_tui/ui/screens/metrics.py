@@ -102,6 +102,7 @@ class MetricsScreen(SubScreen):
         self._list.put(Lazily(len(self._entries), self._line))
         self._show_field()
         self._show_words()
+        self._frame()
 
     def _list_anew(self) -> None:
         """Make the list again where it differs; the cursor stays on its metric."""
@@ -150,7 +151,21 @@ class MetricsScreen(SubScreen):
         field.put(label, aside)
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
-        return TYPING if self.focused is self.query_one("#field", Field) else self.FOOTER
+        """On a group, Enter opens it; a signal has its row without a pin."""
+        if self.focused is self.query_one("#field", Field):
+            return TYPING
+        keys, entry = super().footer(), self.current
+        if entry is None or not entry.is_group:
+            return keys
+        return tuple((key, "open or close" if key == "Enter" else word, rank) for key, word, rank in keys)
+
+    def idle_keys(self) -> set[str]:
+        entry = self.current
+        if entry is None:
+            return {"Enter", "p", "v", "↑↓"}
+        if entry.is_group:
+            return {"p", "v"}
+        return {"p"} if subject_of(self.session.run, entry.name) != entry.name else set()
 
     def _show_words(self) -> None:
         entry, width, margin = self.current, self.size.width, self._widths.margin
@@ -172,6 +187,7 @@ class MetricsScreen(SubScreen):
         if entry is not None:
             self.chosen.at = entry.name or entry.group
         self._show_words()
+        self._frame()
 
     def on_listing_picked(self) -> None:
         self.action_open()

@@ -93,9 +93,9 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         if not self._order:
             return
         rows = self._several.run_rows()
-        columns = run_columns(self.size.width, rows)
+        today = self._several.today_of(self.session)
+        columns = run_columns(self.size.width, rows, today)
         self._look_at()
-        today = max((row.last for row in rows if row.last is not None), default=None)
         by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
         ordered = [by_feed[id(feed)] for feed in self._order]
         self._listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
@@ -113,13 +113,17 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         self.query_one("#head", Lines).show([edge + packed(summary, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.FOOTER]
+        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
         below = self._listing.below
         more: Spans = [("dim", f"↓ {below} more")] if below else []
         room = width - 2 * margin - (width_of(more) + 2 if more else 0)
         line = fitted([("accent", self._said)], room) if self._said else packed(keys, room, gap="  ")
         line = between(line, more, width - 2 * margin)
         self.query_one("#keys", Lines).show([edge + line])
+
+    def idle_keys(self) -> set[str]:
+        idle = set() if self._order and self._several.session_of(self.chosen) is not None else {"L"}
+        return idle | (set() if len(self._order) > 1 else {"↑↓"})
 
     def _summary(self, rows: Sequence[RunRow]) -> list[Part]:
         """How many runs there are and how many want to be looked at: the worst by shape, word and colour."""

@@ -85,6 +85,11 @@ class StepTimeScreen(SubScreen):
         rows = [phase_line(s, found, width, margin, name, self._sparks.draw, self._plain) for s in self.lines]
         self.query_one("#body", Listing).put(rows)
         self._show_words()
+        self._frame()
+
+    def idle_keys(self) -> set[str]:
+        spent = self._current()
+        return set() if spent and spent.part.metrics else {"Enter"} if spent else {"Enter", "↑↓"}
 
     def _take(self) -> None:
         metrics = self.session.run.metrics
@@ -108,6 +113,7 @@ class StepTimeScreen(SubScreen):
 
     def on_listing_moved(self) -> None:
         self._show_words()
+        self._frame()
 
     def on_listing_picked(self) -> None:
         self.action_open()

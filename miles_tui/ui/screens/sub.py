@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
 from miles_tui.core.run import Change
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, fitted, packed
 from miles_tui.ui.views import header_view
@@ -28,7 +28,7 @@ BACK_KEYS: list[BindingType] = [
 SAID_SECONDS = 6.0  # how long the footer shows what a key did
 
 
-class SubScreen(Screen[None]):
+class SubScreen(OurScreen):
     """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
 
     BINDINGS: ClassVar[list[BindingType]] = BACK_KEYS
@@ -105,7 +105,12 @@ class SubScreen(Screen[None]):
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
         """The keys that work at this moment."""
-        return self.FOOTER
+        idle = self.idle_keys()
+        return tuple(entry for entry in self.FOOTER if entry[0] not in idle)
+
+    def idle_keys(self) -> set[str]:
+        """Keys of `FOOTER` that would do nothing at this moment."""
+        return set()
 
     def _frame(self) -> None:
         width = self.size.width
@@ -115,7 +120,8 @@ class SubScreen(Screen[None]):
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
-        around = Surroundings(name, run=name if cast("SeveralRuns", self.app).place else "")
+        several = cast("SeveralRuns", self.app)
+        around = Surroundings(name, run=name if several.place else "", today=several.today_of(self.session))
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]

@@ -58,14 +58,14 @@ class ThemeScreen(SubScreen):
         self._wear(self.query_one("#body", Listing).at)
 
     def on_listing_picked(self) -> None:
-        self.app.pop_screen()
+        self.leave()
 
     def action_keep(self) -> None:
-        self.app.pop_screen()
+        self.leave()
 
     def action_leave(self) -> None:
         cast("MilesApp", self.app).use_look(self._before)
-        self.app.pop_screen()
+        self.leave()
 
     def _wear(self, at: int) -> None:
         cast("MilesApp", self.app).use_look(self._looks[at])

@@ -83,6 +83,11 @@ class AlertPane(Lines, can_focus=True):
         """Whether keys go here, and the current alert shows its numbers."""
         return self.has_focus and self.current is not None and self.unfolded is self.current.source
 
+    @property
+    def moves(self) -> bool:
+        """Whether there is another alert, or more of this one than is in sight."""
+        return len(self._alerts) > 1 or any(self._hidden)
+
     def action_move(self, by: int) -> None:
         """The next lines of an alert that is longer than the pane, then the next alert."""
         if self._hidden[by > 0]:

@@ -1,0 +1,26 @@
+"""What every screen of ours does with events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.screen import Screen
+
+
+class OurScreen(Screen[None]):
+    """A screen that hears of nothing once it was closed.
+
+    Keys in one burst can close it before its first events came; it never gets widgets then, or loses them one by one.
+    """
+
+    passing: ClassVar[bool] = False  # it tells of the screen below, and never lies below another
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Unmount) or self in self.app.screen_stack:
+            await super().on_event(event)
+
+    def leave(self) -> None:
+        """Close this screen, if it is still the one that is seen."""
+        if self.is_current:
+            self.app.pop_screen()
