@@ -24,7 +24,6 @@ from miles_tui.options import (
     add_screen,
     add_source,
     add_watch,
-    complain,
     load_profile,
     logs_or_commands,
     own_run,
@@ -35,7 +34,7 @@ from miles_tui.options import (
     setup_of,
     wanted,
 )
-from miles_tui.output import abandon, prepare
+from miles_tui.output import abandon, complain, one_line, prepare, say
 
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
@@ -152,8 +151,10 @@ def check(argv: Sequence[str]) -> int:
             complain(str(e))
             status = max(status, e.exit_status)
             continue
-        text = report.to_json() if a.format == "json" else ("" if first else "\n") + report.to_text()
-        sys.stdout.write(text + "\n")
+        if a.format == "json":
+            sys.stdout.write(report.to_json() + "\n")
+        else:
+            say(("" if first else "\n") + report.to_text())
         sys.stdout.flush()
         first = False
         if not report.records:
@@ -245,15 +246,12 @@ def calibrate(argv: Sequence[str]) -> int:
     for warning in warnings:
         complain(f"warning: {warning}")
     if path is None:
-        sys.stdout.write(text)
+        say(text, end="")
         return 0
-    from miles_tui.core.plain import harmless_name
-
     save(profile, path)
     if old is not None:
         complain(f"{path}: replaces the {old.origin}")
-    print(f"{harmless_name(path)}: {profile.origin}")
-    print(f"use it with --profile {harmless_name(a.name or path)}")
+    say(f"{one_line(path)}: {profile.origin}\nuse it with --profile {one_line(a.name or path)}")
     return 0
 
 
@@ -262,14 +260,14 @@ def profiles(argv: Sequence[str]) -> int:
     from miles_tui.profiles import known_profiles
 
     for found in known_profiles():
-        where = "bundled" if found.bundled else str(found.path)
+        where, name = "bundled" if found.bundled else one_line(found.path), one_line(found.name)
         if found.profile is None:
-            print(f"{found.name:16} can't be used: {found.error}")
+            say(f"{name:16} can't be used: {one_line(found.error)}")
             continue
-        print(f"{found.name:16} {found.profile.rollouts} rollouts, {len(found.profile.signals)} signals ({where})")
+        say(f"{name:16} {found.profile.rollouts} rollouts, {len(found.profile.signals)} signals ({where})")
         for line in (found.profile.about, found.profile.warning):
             if line:
-                print(f"{'':16} {line}")
+                say(f"{'':16} {line}")
     return 0
 
 
@@ -282,7 +280,6 @@ def status(argv: Sequence[str]) -> int:
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
-    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
     from miles_tui.ingest.past import Past, is_seekable, without_past
     from miles_tui.reading import read_as_of
@@ -291,7 +288,7 @@ def status(argv: Sequence[str]) -> int:
     if is_seekable(log.path):
         log = without_past(log, Past(rollouts=STATUS_ROLLOUTS, most=STATUS_MB << 20))
     run = read_as_of(own_run(a, keep_metrics=False), log, time.time())
-    print(status_line(run) + (f" · {harmless_name(log.path.name)}" if Path(a.log).is_dir() else ""))
+    say(status_line(run) + (f" · {one_line(log.path.name)}" if Path(a.log).is_dir() else ""))
     return max(not_all(run.cut_short), 0 if run.records else 3)
 
 
@@ -303,7 +300,6 @@ def report(argv: Sequence[str]) -> int:
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
-    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs, why_empty
     from miles_tui.reading import read_as_of
 
@@ -314,7 +310,7 @@ def report(argv: Sequence[str]) -> int:
     if not run.records:
         complain(f"{log}: {why_empty(log)}")
         return 3
-    print(paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff))
+    say(paste(run, one_line(log.path.name), now + time.localtime(now).tm_gmtoff))
     return whole
 
 
@@ -327,7 +323,7 @@ def config(argv: Sequence[str]) -> int:
     settings, wrong = in_force(path)
     for key, said in wrong.items():
         complain(f"{path}: {key}: {said}")
-    print(effective(settings, path, wrong), end="")
+    say(effective(settings, path, wrong), end="")
     return 2 if wrong else 0
 
 
@@ -337,7 +333,7 @@ def explain(argv: Sequence[str]) -> int:
     a = p.parse_args(argv)
     from miles_tui.explain import explained, overview
 
-    print(overview() if a.name is None else explained(a.name))
+    say(overview() if a.name is None else explained(a.name))
     return 0
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.layout import is_train_side
-from miles_tui.core.plain import mask
+from miles_tui.core.plain import harmless, mask
 from miles_tui.core.records import FactKind, Item, Record
 
 MOST_NAMES = 10_000  # metric names that are remembered as harmless
@@ -51,6 +51,7 @@ class Exporter:
         self.cut_short: list[str] = []  # what of the log could not be read, a line each
         self._write = write
         self._row = self._json if form == "jsonl" else self._csv
+        self._shown: Callable[[str], str] = mask if form == "jsonl" else harmless  # JSON spells what acts on a terminal
         self._attempts = Attempts()
         self._attempt = 1
         self._harmless: set[str] = set()
@@ -75,16 +76,16 @@ class Exporter:
     def _without_keys(self, record: Record) -> Record:
         """The record with names in which no key can be read; mostly the same one.
 
-        A tab in a name is the name's own: the reader took out whatever acts on a terminal.
+        In CSV nothing in them acts on a terminal or ends a line either.
         """
         if len(self._harmless) > MOST_NAMES:
             self._harmless.clear()
         shown: dict[str, str] = {}
         for name in record.metrics:
-            text, count = mask(name), 1
+            text, count = self._shown(name), 1
             while text in shown.values():  # two names that differ in their keys alone stay two
                 count += 1
-                text = f"{mask(name)} ({count})"
+                text = f"{self._shown(name)} ({count})"
             shown[name] = text
         self._harmless.update(name for name, text in shown.items() if name == text)
         if all(name == text for name, text in shown.items()):
@@ -117,4 +118,5 @@ def _printed(record: Record) -> str:
 
 
 def _dumped(record: Record) -> str:
-    return json.dumps({name: plain_number(value) for name, value in record.metrics.items()})
+    text = json.dumps({name: plain_number(value) for name, value in record.metrics.items()})
+    return text.replace("\x7f", "\\u007f")  # all others it spells by itself

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from miles_tui.errors import BadSetting, UsageError, meant
 from miles_tui.locations import config_dir
+from miles_tui.output import complain
 
 if TYPE_CHECKING:
     from miles_tui.core.profile import Profile
@@ -256,10 +256,3 @@ def from_settings(setup: Setup) -> Setup:
         notices=Notices(n.bell, n.title, n.desktop, n.command, n.command_seconds),
         note=note,
     )
-
-
-def complain(message: str) -> None:
-    """One line to standard error; the names in it may be anybody's."""
-    from miles_tui.core.plain import harmless_name
-
-    print("miles-tui: " + harmless_name(" ".join(message.split())), file=sys.stderr)

@@ -41,6 +41,29 @@ def prepare() -> None:
             reconfigure(errors=ERRORS)
 
 
+def say(text: str, end: str = "\n") -> None:
+    """Print lines for a person. Names, settings and a log's words in them may be anybody's: nothing acts, no key shows.
+
+    The one way to standard output for all that is not JSON or CSV, which have ways of their own to spell a character.
+    What is spelled in TOML stays so, and a line is as wide as it was made.
+    """
+    from miles_tui.core.plain import safe_lines
+
+    sys.stdout.write(safe_lines(text) + end)
+
+
+def one_line(name: object) -> str:
+    """A name as a part of what is said: a path may have a line's end in it, and bytes that are no UTF-8."""
+    from miles_tui.core.plain import harmless_name
+
+    return harmless_name(name)
+
+
+def complain(message: str) -> None:
+    """One line to standard error, of which the same holds."""
+    sys.stderr.write(f"miles-tui: {one_line(' '.join(message.split()))}\n")
+
+
 def abandon() -> None:
     """Nobody takes our output any more: what is still to be written, by the interpreter's end too, is lost."""
     with suppress(OSError, ValueError):

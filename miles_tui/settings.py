@@ -12,10 +12,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.signals import BY_NAME
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.locations import bundled_themes, config_dir, themes_dir
-from miles_tui.tomlfile import parsed, text_of
+from miles_tui.tomlfile import parsed, text_of, toml_value
 
 FILE = "config.toml"
 # Setting -> the commands without a screen that read it: those of a person, who is to be told the same everywhere.
@@ -133,7 +134,7 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
 
 def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = None) -> str:
     """All settings as TOML, each with its meaning, who reads it, where its value came from, and what is wrong."""
-    lines = [f"# {path}{'' if path.exists() else ' (there is no such file: these are the defaults)'}"]
+    lines = [f"# {harmless_name(path)}{'' if path.exists() else ' (there is no such file: these are the defaults)'}"]
     lines += ["# The dashboard reads all of these, status and report those that say so, other commands none.", ""]
     lines += _table(settings, Settings, wrong or {})
     lines += ["# " + (Settings.model_fields["notify"].description or ""), "[notify]", ""]
@@ -148,20 +149,14 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
         if isinstance(value, BaseModel):
             continue
         source = "file" if key in values.model_fields_set else "default"
-        said = f"{'' if source == 'file' else ', for the file is wrong'}: {wrong[key]}" if key in wrong else ""
+        said = (
+            f"{'' if source == 'file' else ', for the file is wrong'}: {harmless_name(wrong[key])}"
+            if key in wrong
+            else ""
+        )
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
-        lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
+        lines += [f"# {field.description}{also}", f"{key} = {toml_value(value)}  # {source}{said}", ""]
     return lines
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, int | float):
-        return repr(value)
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _all_known(names: list[str], known: Mapping[str, object], what: str) -> list[str]:

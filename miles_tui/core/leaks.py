@@ -46,7 +46,7 @@ EVERYWHERE = (
 )
 URLS = "://[^ \t\r\n@]+@"
 NAMES = (
-    "(?:KEY|_key|-key|[it]Key|TOKEN|_token|-token|hToken|secret|PASS|_pass|-pass|PWD|assword|assphrase)"
+    "(?:KEY|_key|-key|[it]Key|TOKEN|_token|-token|hToken|secret|PASS|_pass|-pass|PWD|assword|assphrase|PHRASE)"
     "[^A-Za-z0-9_]|AUTHORIZATION|earer | login |sshpass"
 )
 TOKENS = (
@@ -72,7 +72,7 @@ class Leaks:
     def __init__(self) -> None:
         self.launching = True
         self.waiting: list[tuple[int, list[str]]] = []  # where a line begins, and its forms; the last line first
-        self._left = {form: MOST_FALSE for form in (EVERYWHERE, URLS, *FIRST)}
+        self._left = dict.fromkeys((EVERYWHERE, URLS, *FIRST), MOST_FALSE)
         self._has: dict[str, Has] = {}
         self._lines = MOST_LINES
         self._kinds: set[str] = set()

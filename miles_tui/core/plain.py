@@ -50,6 +50,12 @@ def plain(text: str) -> str:
     return of_sure_width(CONTROLS.sub("", BREAKS.sub(" ", without_sequences(text))))
 
 
+def safe_lines(text: str) -> str:
+    """Text of several lines without what acts on a terminal and without keys; newlines and tabs stay."""
+    text = re.sub("[\r\x0b\x0c\x85\u2028\u2029]+", " ", SEQUENCES.sub("", text))
+    return "\n".join(map(mask, CONTROLS.sub("", text).split("\n")))
+
+
 def harmless(text: str) -> str:
     """`mask(plain(text))`: what may be shown of a log."""
     return mask(plain(text))
@@ -61,4 +67,14 @@ def harmless_name(name: object) -> str:
     return harmless(str(name).encode(errors="replace").decode())
 
 
-__all__ = ["BREAKS", "CONTROLS", "SEQUENCES", "harmless", "harmless_name", "mask", "plain", "without_sequences"]
+__all__ = [
+    "BREAKS",
+    "CONTROLS",
+    "SEQUENCES",
+    "harmless",
+    "harmless_name",
+    "mask",
+    "plain",
+    "safe_lines",
+    "without_sequences",
+]
