@@ -359,7 +359,9 @@ class RunState:
                 self.ended = self.ended or "finished"
                 change.header = True
             case FactKind.SECRET:
-                self.judge.raise_("secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data["id"])
+                self.judge.raise_(
+                    "secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
+                )
             case FactKind.MESSAGE:
                 self.judge.raise_(
                     "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
