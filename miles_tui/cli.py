@@ -38,7 +38,7 @@ from miles_tui.options import (
     setup_of,
     wanted,
 )
-from miles_tui.output import complain, ended, not_all, prepare, say
+from miles_tui.output import complain, ended, hand_over, not_all, one_line, prepare, say
 
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
@@ -154,8 +154,10 @@ def check(argv: Sequence[str]) -> int:
             complain(str(e))
             status = max(status, e.exit_status)
             continue
-        text = report.to_json() if a.format == "json" else ("" if first else "\n") + report.to_text()
-        say(text + "\n")  # the verdict is the status, too: it counts where nobody reads the words
+        if a.format == "json":
+            hand_over(report.to_json() + "\n")
+        else:
+            say(("" if first else "\n") + report.to_text())
         first = False
         if not report.records:
             complain(f"{log}: {report.why_empty}")
@@ -242,15 +244,12 @@ def calibrate(argv: Sequence[str]) -> int:
     for warning in warnings:
         complain(f"warning: {warning}")
     if file is None:
-        sys.stdout.write(text)
+        say(text, end="")
         return 0
-    from miles_tui.core.plain import harmless_name
-
     save(profile, file)
     if old is not None:
         complain(f"{file}: replaces the {old.origin}")
-    print(f"{harmless_name(file)}: {profile.origin}")
-    print(f"use it with --profile {harmless_name(a.name or file)}")
+    say(f"{one_line(file)}: {profile.origin}\nuse it with --profile {one_line(a.name or file)}")
     return 0
 
 
@@ -260,14 +259,14 @@ def profiles(argv: Sequence[str]) -> int:
 
     closed: list[str] = []
     for found in known_profiles(closed):
-        where = "bundled" if found.bundled else str(found.path)
+        where, name = "bundled" if found.bundled else one_line(found.path), one_line(found.name)
         if found.profile is None:
-            print(f"{found.name:16} can't be used: {found.error}")
+            say(f"{name:16} can't be used: {one_line(found.error)}")
             continue
-        print(f"{found.name:16} {found.profile.rollouts} rollouts, {len(found.profile.signals)} signals ({where})")
+        say(f"{name:16} {found.profile.rollouts} rollouts, {len(found.profile.signals)} signals ({where})")
         for line in (found.profile.about, found.profile.warning):
             if line:
-                print(f"{'':16} {line}")
+                say(f"{'':16} {line}")
     for said in closed:
         complain(said)
     return 2 if closed else 0
@@ -284,7 +283,6 @@ def status(argv: Sequence[str]) -> int:
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
-    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
     from miles_tui.reading import read_as_of
 
@@ -292,7 +290,7 @@ def status(argv: Sequence[str]) -> int:
     if is_seekable(log.path):
         log = without_past(log, NEWEST)
     run = read_as_of(own_runs(a, keep_metrics=False)(), log, time.time())
-    print(status_line(run) + (f" · {harmless_name(log.path.name)}" if is_dir(a.log) else ""))
+    say(status_line(run) + (f" · {one_line(log.path.name)}" if is_dir(a.log) else ""))
     return max(not_all(run.cut_short), 0 if run.records else 3)
 
 
@@ -304,7 +302,6 @@ def report(argv: Sequence[str]) -> int:
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
-    from miles_tui.core.plain import harmless_name
     from miles_tui.ingest.logs import find_logs
     from miles_tui.reading import read_as_of
 
@@ -322,8 +319,8 @@ def report(argv: Sequence[str]) -> int:
         if not run.records:
             complain(f"{log}: {run.why_empty}")
             continue
-        text = paste(run, harmless_name(log.path.name), now + time.localtime(now).tm_gmtoff)
-        say(("" if first else "\n") + text + "\n")
+        text = paste(run, one_line(log.path.name), now + time.localtime(now).tm_gmtoff)
+        say(("" if first else "\n") + text)
         first = False
     return status
 
@@ -337,7 +334,7 @@ def config(argv: Sequence[str]) -> int:
     settings, wrong = in_force(path)
     for key, said in wrong.items():
         complain(f"{path}: {key}: {said}")
-    print(effective(settings, path, wrong), end="")
+    say(effective(settings, path, wrong), end="")
     return 2 if wrong else 0
 
 
@@ -348,7 +345,7 @@ def explain(argv: Sequence[str]) -> int:
     a = p.parse_args(argv)
     from miles_tui.explain import explained, overview
 
-    print(explained(a.names) if a.names else overview())
+    say(explained(a.names) if a.names else overview())
     return 0
 
 

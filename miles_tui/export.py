@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from miles_tui.core.attempts import Attempts, Place
 from miles_tui.core.layout import is_train_side
-from miles_tui.core.plain import mask
+from miles_tui.core.plain import harmless, mask
 from miles_tui.core.records import FactKind, Item, Record
 
 MOST_NAMES = 10_000  # metric names that are remembered as harmless
@@ -52,6 +52,7 @@ class Exporter:
         self.why_empty = ""  # why the log has no record
         self._write = write
         self._row = self._json if form == "jsonl" else self._csv
+        self._shown: Callable[[str], str] = mask if form == "jsonl" else harmless  # JSON spells what acts on a terminal
         self._attempts = Attempts()
         self._attempt = 1
         self._harmless: set[str] = set()
@@ -77,10 +78,11 @@ class Exporter:
     def _without_keys(self, record: Record) -> Record:
         """The record with names in which no key can be read; mostly the same one.
 
-        A tab in a name is the name's own: the reader took out whatever acts on a terminal.
+        In CSV nothing in them acts on a terminal or ends a line either.
         """
         names = " ".join(record.metrics)
-        shown = {} if mask(names) == names else _without_keys(record.metrics)  # all at once: a tenth of the time
+        same = self._shown(names) == names  # all at once: a tenth of the time
+        shown = {} if same else _told_apart(record.metrics, self._shown)
         if all(name == text for name, text in shown.items()):
             if len(self._harmless) > MOST_NAMES:
                 self._harmless.clear()
@@ -101,12 +103,12 @@ class Exporter:
         return text.getvalue()
 
 
-def _without_keys(names: Iterable[str]) -> dict[str, str]:
-    """Each name as it may be shown; two that differ in their keys alone stay two."""
+def _told_apart(names: Iterable[str], show: Callable[[str], str]) -> dict[str, str]:
+    """Each name as it may be shown; two that differ only in what is not shown stay two."""
     shown: dict[str, str] = {}
     taken: dict[str, int] = {}  # what is shown, and the last number behind it
     for name in names:
-        text = masked = mask(name)
+        text = masked = show(name)
         while text in taken:
             taken[masked] += 1
             text = f"{masked} ({taken[masked]})"
@@ -128,4 +130,5 @@ def _printed(record: Record) -> str:
 
 
 def _dumped(record: Record) -> str:
-    return json.dumps({name: plain_number(value) for name, value in record.metrics.items()})
+    text = json.dumps({name: plain_number(value) for name, value in record.metrics.items()})
+    return text.replace("\x7f", "\\u007f")  # all others it spells by itself

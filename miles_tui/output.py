@@ -104,8 +104,19 @@ def prepare() -> None:
     sys.stdout, sys.stderr = _whole(sys.stdout), _whole(sys.stderr)
 
 
-def say(text: str = "") -> None:
-    """Write to standard output, and see it gone. Where its reader has gone, what is said from here on is lost.
+def say(text: str, end: str = "\n") -> None:
+    """Print lines for a person. Names, settings and a log's words in them may be anybody's: nothing acts, no key shows.
+
+    The one way to standard output for all that is not JSON or CSV, which have ways of their own to spell a character.
+    What is spelled in TOML stays so, and a line is as wide as it was made. As `hand_over`.
+    """
+    from miles_tui.core.plain import safe_lines
+
+    hand_over(safe_lines(text) + end)
+
+
+def hand_over(text: str = "") -> None:
+    """Write to standard output as it is, and see it gone. Where its reader has gone, what comes from here on is lost.
 
     Raises OutputError.
     """
@@ -116,12 +127,17 @@ def say(text: str = "") -> None:
         abandon(sys.stdout)
 
 
-def complain(message: str) -> None:
-    """One line to standard error; the names in it may be anybody's. Where nobody takes it, the exit status says it."""
+def one_line(name: object) -> str:
+    """A name as a part of what is said: a path may have a line's end in it, and bytes that are no UTF-8."""
     from miles_tui.core.plain import harmless_name
 
+    return harmless_name(name)
+
+
+def complain(message: str) -> None:
+    """One line to standard error, of which the same holds. Where nobody takes it, the exit status says it."""
     try:
-        print("miles-tui: " + harmless_name(" ".join(message.split())), file=sys.stderr, flush=True)
+        print(f"miles-tui: {one_line(' '.join(message.split()))}", file=sys.stderr, flush=True)
     except OSError:
         abandon(sys.stderr)
 
@@ -143,7 +159,7 @@ def ended(run: Callable[[], int]) -> int:
         except OSError as error:  # of a file that nobody thought of
             complain(f"{error.filename or 'the system'}: {error.strerror or error}")
             status = 2
-        say()
+        hand_over()
         return status
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

@@ -81,7 +81,7 @@ class Report:
     def to_json(self) -> str:
         """One line."""
         row = {key: value for key, value in asdict(self).items() if key not in ASIDE}
-        return json.dumps(row, allow_nan=False, separators=(",", ":"))
+        return json.dumps(row, allow_nan=False, separators=(",", ":")).replace("\x7f", "\\u007f")  # JSON leaves it
 
     def to_text(self) -> str:
         """For a person: the verdict, the eight signals, what fires and what fired."""

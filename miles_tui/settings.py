@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.plain import harmless_name
 from miles_tui.core.signals import BY_NAME
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.files import is_missing, named
 from miles_tui.locations import bundled_themes, config_dir, themes_dir
-from miles_tui.tomlfile import parsed, text_of
+from miles_tui.tomlfile import parsed, text_of, toml_value
 
 FILE = "config.toml"
 MOST_ENTRIES = 500
@@ -176,7 +177,8 @@ def _listed(folder: Path) -> list[Path]:
 
 def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = None) -> str:
     """All settings as TOML, each with its meaning, who reads it, where its value came from, and what is wrong."""
-    lines = [f"# {path}{' (there is no such file: these are the defaults)' if is_missing(path) else ''}"]
+    missing = " (there is no such file: these are the defaults)" if is_missing(path) else ""
+    lines = [f"# {harmless_name(path)}{missing}"]
     lines += ["# The dashboard reads all of these, status and report those that say so, other commands none.", ""]
     lines += _table(settings, Settings, wrong or {})
     lines += ["# " + (Settings.model_fields["notify"].description or ""), "[notify]", ""]
@@ -192,20 +194,10 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
             continue
         source = "file" if key in values.model_fields_set else "default"
         faults = "; ".join(text for name, text in wrong.items() if name == key or name.startswith(f"{key}."))
-        said = f"{'' if source == 'file' else ', for the file is wrong'}: {faults}" if faults else ""
+        said = f"{'' if source == 'file' else ', for the file is wrong'}: {harmless_name(faults)}" if faults else ""
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
-        lines += [f"# {field.description}{also}", f"{key} = {_toml(value)}  # {source}{said}", ""]
+        lines += [f"# {field.description}{also}", f"{key} = {toml_value(value)}  # {source}{said}", ""]
     return lines
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, int | float):
-        return repr(value)
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _faults(error: ValidationError) -> dict[str, str]:

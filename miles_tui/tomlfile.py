@@ -34,3 +34,19 @@ def parsed(text: str, where: str) -> dict[str, Any]:
         raise BadSetting(f"{where}: not a TOML file: it is nested too deeply") from None
     except ValueError as error:  # also a number with thousands of digits
         raise BadSetting(f"{where}: not a TOML file: {error}") from None
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML; what is not printable in a text is spelled."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        '"'
+        + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
+        + '"'
+    )

@@ -1,4 +1,4 @@
-"""What a log says besides metrics: launches and arguments, trouble, the job's end, timers, keys that leaked.
+"""What a log says besides metrics: launches and arguments, trouble, the job's end, timers.
 
 Text is searched only where `core.reader` hands it over. In it markers are looked for, one C search each
 (0.1 to 0.6 s a gigabyte); only lines that hold one are decoded and read. Three sets:
@@ -7,7 +7,7 @@ Text is searched only where `core.reader` hands it over. In it markers are looke
   launch lines, Timer lines;
 - in text that is looked at closely (5 s a gigabyte): all errors and the generation bar as well;
 - in a launch (before the first record, and from a launch line to the next record; at most `LAUNCH_BYTES`,
-  8 s a gigabyte more): keys and tokens, and the lines that the manual explains. Commands that start a run are
+  8 s a gigabyte more): the lines that the manual explains. Commands that start a run are
   looked for there too, and in the text before a launch line or another sign of a start.
 
 Each search also gives the last time stamp of its text. Lines in JSON objects (docker's json-file, structured
@@ -33,7 +33,7 @@ from miles_tui.core.records import Fact, FactKind, Source
 
 __all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose"]
 
-LAUNCH_BYTES = 8 << 20  # a start prints less, and its keys first; a log without any metric is not searched to its end
+LAUNCH_BYTES = 8 << 20  # a start prints less; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
 _MOST_HITS = 128  # lines with one marker in one search, from its beginning and again from its end;
 _MOST_BEGINS = 32  # of lines that start a run, which are read closer
@@ -64,10 +64,6 @@ _MESSAGES = {
     b"W&B offline mode enabled": "wandb-offline",
     b"Saving tensorboard log to": "tensorboard",
 }
-_KEYS = (
-    b"hf_", b"sk-", b"_KEY", b"_key", b"-key", b"TOKEN", b"_token", b"-token", b"AKIA", b"ASIA", b"earer ", b"ghp_",
-    b"github_pat", b"assw", b"ASSW", b"eyJ", b"xox", b"AIza", b"glpat", b"ecret", b"SECRET", b"b login",
-)  # fmt: skip
 
 # A traceback's last line: the exception at the line's start, alone or with its words.
 _EXCEPTION = re.compile(
@@ -293,16 +289,7 @@ class Searcher:
         return head_time(line, own=self.bracketed, outer=self.outer)
 
     def _launch_only(self, text: bytes, begin: int, found: list[Found]) -> None:
-        """Keys and tokens, and the lines that the manual explains, from `begin` on."""
-        seen: set[int] = set()
-        for marker in _KEYS:
-            for at in _hits(text, marker, begin):
-                if at in seen:
-                    continue
-                seen.add(at)
-                line = plain(_line(text, at))
-                if (hidden := mask(line)) != line:
-                    found.append((at, Fact(FactKind.SECRET, _short(hidden), self.time(line), source=source_of(line))))
+        """The lines that the manual explains, from `begin` on."""
         for words, name in _MESSAGES.items():
             for at in _hits(text, words, begin):
                 line = _line(text, at)

@@ -1,6 +1,6 @@
 """Log text made harmless: no byte of it can act on a terminal, no key in it is shown.
 
-`plain` is for every piece of log text that reaches a terminal or a file; `mask` hides keys and
+`plain` is for every piece of log text that reaches a terminal or a file; `mask` (`core.secrets`) hides keys and
 tokens. Whatever is shown has been through both: `harmless(text)`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from miles_tui.core.secrets import mask
 from miles_tui.core.text import of_sure_width
 
 # CSI, then OSC and the other strings that end with BEL or ST (bounded: an unfinished one must not
@@ -32,54 +33,6 @@ CONTROLS = re.compile(
 )
 BREAKS = re.compile("[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
 
-_HIDDEN = "***"
-# Tokens that say themselves what they are. The first ones are told wherever they stand: a colour code or an
-# invisible character that was between a token and the word before it is dropped by now, and says of no boundary.
-_TOKENS = re.compile(
-    r"(?:(hf_)[A-Za-z0-9]{30,}|(gh[pousr]_)[A-Za-z0-9]{36,}|(glpat-|nvapi-|github_pat_|wandb_v1_)[\w-]{20,}"
-    r"|(?<![A-Z0-9])(AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"
-    r"|(?<![A-Za-z0-9_-])(?:"
-    r"(sk-)(?=[\w-]*\d|(?:[a-z]{1,8}-){0,2}[A-Za-z]{20})[\w-]{20,}"
-    r"|(gh[pousr]_|gsk_|r8_)[\w-]{20,}"
-    r"|(xox[abeprs]-)[\w-]{10,}"
-    r"|(AIza)[\w-]{35}"
-    r"|(eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"
-    r"))",
-    re.ASCII,  # a word begins at the same places for the last parts, so that each word is looked at once
-)
-# What such a token has in it. Looking for these takes 1 us where the expression takes 30.
-_TOKEN_SIGNS = (
-    "hf_", "sk-", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gsk_", "r8_",
-    "nvapi-", "wandb_v1_", "xox", "AIza", "eyJ",
-)  # fmt: skip
-# A name that says that its value is a key: NAME=value, --name value, "name": "value", pairs, lists of arguments,
-# rows of tables. The value has a digit (`None`, `EMPTY`, a path's name and prose have none or do not match) and is
-# no reference such as $NAME or <your key>; one that begins with / is a path unless it is as long as AWS's keys.
-# Only the name's end is looked for, and the digit not far: long words of underscores and names in a row must cost
-# no more than other text.
-_NAMED = re.compile(
-    r"(?P<name>key(?:[_-]?id)?|token|secret|passw(?:or)?d)"
-    r"(?P<sep>\\{0,7}['\"]?\]?(?:\s*(?:[=:|]{1,2}>?|%3[AD])\s*|\s+\.{2,}\s+|\s+|(?<=['\"])\s*,\s*)\\{0,7}['\"]?)"
-    r"(?P<value>(?=[^\s'\",;]{0,256}?\d)(?:[^\s'\",;\\$<*{}()/|](?:[^\s'\",;\\$<*{}()]|\\++(?!['\"])){7,}"
-    r"|/[A-Za-z0-9+/]{39}(?![\w+/.=-])))",
-    re.IGNORECASE,
-)
-_NAME_SIGNS = ("key", "token", "secret", "passw")
-# What follows is rarely needed, and compiled where it is (0.1 to 0.4 ms each).
-# Names of nothing but a key, as far as they stand before that end.
-_SURE = (
-    r"(?i)(?:(?:api|secret|access|master|private|account|storage|wandb)[_-]?key|access[_-]?key[_-]?id|passw(?:or)?d"
-    r"|(?:auth|access|api|hf|hub|github|gitlab|wandb|session|security)[_-]?token|client[_-]?secret)\Z"
-)
-_MOST_SURE = 16  # characters of it before that end
-_FLAG_BEFORE = r"(?<![A-Za-z0-9])--[A-Za-z0-9_-]*\Z"
-_MOST_NAME = 80
-_RANDOM = r"(?=[A-Za-z]{0,40}\d)(?=\d{0,40}[A-Za-z])[A-Za-z0-9]{16}"  # no word, no number, no date
-_MOST_RANDOM = 256
-_LOGIN = r"(?i)(\bwandb\W{1,6}login\b[^\n]{0,80}?)(?<![A-Za-z0-9])[0-9a-f]{40,}"
-_BEARER = r"(?i)\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/-]{16,}=*"
-_IN_URL = r"(://[^\s:/@'\"]{1,64}:)[^\s:/@'\"]{3,200}(@)"
-
 
 def without_sequences(text: str) -> str:
     """`text` without escape sequences, real, spelled, or bare."""
@@ -97,18 +50,10 @@ def plain(text: str) -> str:
     return of_sure_width(CONTROLS.sub("", BREAKS.sub(" ", without_sequences(text))))
 
 
-def mask(text: str) -> str:
-    """`text` with keys, tokens and passwords replaced by `***`; the same text where there are none."""
-    if any(sign in text for sign in _TOKEN_SIGNS):
-        text = _TOKENS.sub(_keep_prefix, text)
-    lower = text.lower()
-    if any(sign in lower for sign in _NAME_SIGNS):
-        text = _without_named(text)
-    if "login" in lower:
-        text = re.sub(_LOGIN, rf"\1{_HIDDEN}", text)
-    if "bearer" in lower or "basic" in lower:
-        text = re.sub(_BEARER, rf"\1\2{_HIDDEN}", text)
-    return re.sub(_IN_URL, rf"\1{_HIDDEN}\2", text) if "://" in text else text
+def safe_lines(text: str) -> str:
+    """Text of several lines without what acts on a terminal and without keys; newlines and tabs stay."""
+    text = re.sub("[\r\x0b\x0c\x85\u2028\u2029]+", " ", SEQUENCES.sub("", text))
+    return "\n".join(map(mask, CONTROLS.sub("", text).split("\n")))
 
 
 def harmless(text: str) -> str:
@@ -122,34 +67,14 @@ def harmless_name(name: object) -> str:
     return harmless(str(name).encode(errors="replace").decode())
 
 
-def _keep_prefix(match: re.Match[str]) -> str:
-    return f"{match[match.lastindex or 0]}{_HIDDEN}"
-
-
-def _without_named(text: str) -> str:
-    out, copied, at = [], 0, 0
-    while (match := _NAMED.search(text, at)) is not None:
-        at = match.end("sep")  # what is no key may hold another name and its key
-        if _is_key(match):
-            out.append(f"{text[copied:at]}{_HIDDEN}")
-            at = copied = match.end()
-    return "".join(out) + text[copied:] if out else text
-
-
-def _is_key(match: re.Match[str]) -> bool:
-    """Whether the value is a key.
-
-    No blank alone says so ("the api key 12345678"), nor a name that is a token's or a secret's of any kind
-    ("#cached-token: 12345678"): such a value has to look like a key.
-    """
-    at, text = match.start(), match.string
-    said = match["sep"].strip("\\'\" ") or re.search(_FLAG_BEFORE, text[max(0, at - _MOST_NAME) : at])
-    sure = re.search(_SURE, text[max(0, at - _MOST_SURE) : match.end("name")])
-    if said and sure:
-        return True
-    if not sure and (match["name"][-1] not in "nNtT" or text[at - 1 : at].isalnum()):
-        return False
-    value = match["value"][:_MOST_RANDOM]
-    if said and match["name"].isupper():  # TOKEN=..., a variable of the environment
-        return any(map(str.isalpha, value))
-    return re.search(_RANDOM, value) is not None
+__all__ = [
+    "BREAKS",
+    "CONTROLS",
+    "SEQUENCES",
+    "harmless",
+    "harmless_name",
+    "mask",
+    "plain",
+    "safe_lines",
+    "without_sequences",
+]

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from miles_tui.core.baseline import Norm
 from miles_tui.core.conditions import CONDITIONS
+from miles_tui.core.plain import plain
 from miles_tui.core.ranges import Learning, Range
 from miles_tui.core.signals import BY_NAME
 from miles_tui.core.timelaw import TimeNorm
 from miles_tui.errors import BadSetting, nearest, right_value
-from miles_tui.tomlfile import parsed
+from miles_tui.tomlfile import parsed, toml_value
 
 Trend = Literal["rises", "falls", "flat"]
 
@@ -59,7 +60,10 @@ class TimeProfile(BaseModel):
 
 
 class Profile(BaseModel):
-    """What is normal in one setup, where that is known from, and what the person said about it."""
+    """What is normal in one setup, where that is known from, and what the person said about it.
+
+    Its texts are one line each, and nothing in them acts on a terminal, whatever stood in the file.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -80,6 +84,21 @@ class Profile(BaseModel):
     )
     signals: dict[str, SignalProfile] = Field(default_factory=dict, description="a table for each signal")
     time: TimeProfile | None = Field(None, description="how the rollout time follows the answer length")
+
+    @field_validator("name", "about", "warning")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        return plain(value)
+
+    @field_validator("logs")
+    @classmethod
+    def _lines(cls, value: list[str]) -> list[str]:
+        return list(map(plain, value))
+
+    @field_validator("arguments")
+    @classmethod
+    def _pairs(cls, value: dict[str, str]) -> dict[str, str]:
+        return {plain(name): plain(text) for name, text in value.items()}
 
     @field_validator("signals")
     @classmethod
@@ -208,26 +227,11 @@ def _entry(key: str, value: object) -> str:
     """One `key = value` line; None is a line that is commented out."""
     if value is None:
         return f'#{_key(key)} = ""'
-    return f"{_key(key)} = {_value(value)}"
+    return f"{_key(key)} = {toml_value(value)}"
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"'
-        + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
-        + '"'
-    )
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
 
 
 __all__ = ["Learning", "Profile", "Range", "SignalProfile", "TimeProfile", "read_profile", "write_profile"]

@@ -7,7 +7,8 @@ No line is looked at for its own sake: a chunk is searched for braces in C, and 
 `<kind> <number>: {'` in it is cut out and parsed.
 
 What is searched where for facts (searching every line for words would cost more than all else):
-- all text before the first record, and between a launch and the next record: everything, secrets too;
+- every line for a key (`core.leaks`);
+- all text before the first record, and between a launch and the next record: everything;
 - the text since the last record when the reader is asked (`settle`, `finish`), as far as it was not yet;
 - a gap longer than `GAP` bytes, block by block, as it passes, for the worst only;
 - the gap before a record that looks like a restart: its number is not above the last of its kind from
@@ -25,6 +26,7 @@ import re
 from miles_tui.core.braces import is_candidate, next_numbered
 from miles_tui.core.facts import MARKS, Searcher
 from miles_tui.core.joins import Torn, Verdict, next_part, split_form, whole_again
+from miles_tui.core.leaks import Leaks
 from miles_tui.core.lines import MAX_LINE, Buffer, Lines, clean, line_end, line_start, next_line
 from miles_tui.core.parse import line_at, records_in
 from miles_tui.core.prefix import source_of, stamps_before
@@ -56,6 +58,7 @@ class Reader:
         self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
         self._whole_until = 0  # of the region at hand: up to where it is known that no part can be left out
         self._searcher = Searcher()
+        self._leaks = Leaks()
         self._usual = Usual()
         # Complete lines since the last record, `_held` bytes of them, `_seen` of these searched. One buffer, as long
         # as the longest gap: to grow and free one with every record costs more than all the copying.
@@ -122,6 +125,7 @@ class Reader:
         at = since = start
         if self._unsure:
             self._see_form(data, start, end)
+        self._leaks.look(data, start, end)
         self._whole_until = start
         usual, most = self._usual.record, self._lines.max_line
         part = next_part(self._form, data, start, end)
@@ -152,6 +156,8 @@ class Reader:
                 at, since = self._part(data, part, end, since, items)
             else:
                 break
+        if self._leaks.waiting:
+            items += self._leaks.before(data, end, self._searcher.time)
         self._keep_gap(data, since, end, items)
 
     def _see_form(self, data: Buffer, start: int, end: int) -> None:
@@ -230,6 +236,9 @@ class Reader:
         if self._pause is not None:
             items += self._pauses(data, since, start)
         searcher = self._searcher
+        if self._leaks.waiting:
+            items += self._leaks.before(data, start, searcher.time)
+        self._leaks.launching = False
         starting = self._is_new_start(record) or (not record.source.pid and self._is_marked(data, since, start))
         if starting or searcher.launching:
             items += self._search(data[since:start], starting=starting)

@@ -312,7 +312,9 @@ class RunState:
                 self._plan()
                 change.header = True
             case FactKind.SECRET:
-                self.judge.raise_("secret-in-log", self.pace.number, fact.time, fact.text)
+                self.judge.raise_(
+                    "secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
+                )
             case FactKind.MESSAGE:
                 self.judge.raise_(
                     "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from miles_tui.core.braces import next_numbered
+from miles_tui.core.lines import clean
+from miles_tui.core.prefix import message_of
 
 RAW = 256 * 1024  # bytes that wait to be cut into lines while nobody looks
 PAST = 1 << 20  # the same while a long log is read: what was written last, of which most may be noise
@@ -26,6 +28,9 @@ SAMPLES = 12  # lines of a fold that are kept to be looked at
 _ACCESS = re.compile(rb'"(?:GET|POST|PUT|HEAD|DELETE|OPTIONS) \S+ HTTP/\d(?:\.\d)?" [123]\d\d')
 _BAR = re.compile(rb"\d{1,3}%\||(?<!\d)\d+/\d+ \[\d|\d(?:it/s|s/it|B/s)[\], ]|\?it/s")
 _SERIOUS = re.compile(rb"rror|Traceback|xception|WARN|[Ww]arning|illed|FATAL|CRITICAL")
+_KEY_BEGIN, _KEY_END = b"PRIVATE KEY", b"-----END"
+_KEY_LINES = 120  # that a private key may have, and what others print between them
+_KEY_LINE = re.compile(rb"[A-Za-z0-9+/=]+(?=[\s\"',\\]*\Z)")
 _PREFIX_ONLY = re.compile(rb"\s*(?:\x1b\[[0-9;]*m|\([^()]*\bpid=[^()]*\)|\s)*\Z")
 
 
@@ -87,6 +92,7 @@ class Ring:
         self._raw_most, self._past_most, self._kept_most, self._most = raw, past, kept, most
         self._kept_bytes = 0
         self._number = 0
+        self._of_key = 0  # lines that may still be a private key's
         self._headless = False  # the first waiting bytes are the rest of a line whose beginning is gone
 
     def add(self, data: bytes, *, live: bool = True) -> None:
@@ -147,8 +153,19 @@ class Ring:
                 continue
             fold = None
             line = line[:LINE]
+            if self._of_key or _KEY_BEGIN in line:
+                line = self._without_key(line)
             self._number += 1
             self._append(Line(self._number, line), len(line))
+
+    def _without_key(self, line: bytes) -> bytes:
+        """The line without what it has of a private key that began before it; no line of it says so by itself."""
+        if _KEY_BEGIN in line or _KEY_END in line:
+            self._of_key = _KEY_LINES if b"-----BEGIN" in line and _KEY_END not in line else 0
+            return line
+        self._of_key -= 1
+        message = message_of(clean(line))[0].strip().encode()
+        return _KEY_LINE.sub(b"***", line) if _KEY_LINE.fullmatch(message) else line
 
     def _append(self, entry: Entry, size: int) -> None:
         self.entries.append(entry)

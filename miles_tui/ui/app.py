@@ -25,6 +25,7 @@ from textual.screen import Screen
 
 from miles_tui.core.plain import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
+from miles_tui.output import complain
 from miles_tui.remember import keep
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
@@ -339,8 +340,8 @@ def run(app: MilesApp, *, mouse: bool = True) -> int:
     app.noticing.leave()
     with suppress(OSError):
         os.write(2, app.noticing.herald.restore().encode())
-    if app.setup.remember:
-        print(keep({"theme": app.look.name, "signal": app.selected}), end="", file=sys.stderr)
+    if app.setup.remember and (said := keep({"theme": app.look.name, "signal": app.selected})):
+        complain(said)
     if isinstance(app.crash, MilesTuiError):
         raise app.crash
     if app.crash is not None:

@@ -25,6 +25,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
 from miles_tui.core.glyphs import ASCII, to_ascii
+from miles_tui.core.plain import CONTROLS
 
 Codes = tuple[str, str, str]  # attributes, foreground, background; as parameters of an SGR sequence
 Cell = tuple[str, Codes]  # the text of one cell ("" for the right half of a wide character) and its style
@@ -41,6 +42,7 @@ _NARROW = (
 _OTHER = re.compile(f"[^{_NARROW}]")
 DISPUTED = re.compile(f"[^{_NARROW}\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]")
 
+_ACTING = re.compile(f"[\t\n]|{CONTROLS.pattern}")
 _INKED = frozenset({"4", "7", "9"})  # attributes that show on an empty cell
 _ATTRIBUTES = (("bold", "1"), ("dim", "2"), ("italic", "3"), ("underline", "4"), ("reverse", "7"), ("strike", "9"))
 
@@ -86,6 +88,8 @@ def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_o
         codes = codes_of(style, system)
         if ascii_only and not text.isascii():
             text = to_ascii(text)
+        if not text.isprintable():  # the one way to the terminal, whoever's text it is
+            text = _ACTING.sub("", text)
         if not _has_other(text):  # as long as wide is not enough: a mark without a cell and a wide character
             bare = _bare(codes) if " " in text else codes
             cells.extend([(char, codes if char != " " else bare) for char in text])

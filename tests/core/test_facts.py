@@ -40,8 +40,8 @@ def of(kind: FactKind, text: str, launching: bool = True) -> list[Fact]:
 
 def test_the_argument_table() -> None:
     found = facts(TABLE)
-    assert [f.kind for f in found] == [FactKind.LAUNCH, FactKind.SECRET, FactKind.ARGS]
-    args = found[2].data
+    assert [f.kind for f in found] == [FactKind.LAUNCH, FactKind.ARGS]
+    args = found[1].data
     assert args["num_rollout"] == "3000"
     assert args["hf_checkpoint"] == "/models/Qwen3-4B"
     assert args["wandb_key"] == "***"
@@ -82,31 +82,6 @@ def test_values_of_a_flag() -> None:
         FactKind.ARGS, "+ python3 train.py --data aime /d/a.jsonl --x -1.5 --flag --wandb-key " + "0a" * 20 + "\n"
     )
     assert args.data == {"data": "aime /d/a.jsonl", "x": "-1.5", "flag": "True", "wandb_key": "***"}
-
-
-def test_a_launch_opens_the_search_for_keys_again() -> None:
-    before, after = f"export HF_TOKEN={HUB}\n", f"token {HUB}\n"
-    text = f"{before}Running entrypoint for job x: python3 train.py --lr 1\n{after}"
-    (secret,) = of(FactKind.SECRET, text, launching=False)
-    assert secret.text == "token hf_***"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "TOKEN={}",
-        "SECRET={}",
-        "wandb login {}",
-        "['--wandb-key', '{}']",
-        "MASTER_KEY={}",
-        'os.environ["WANDB_API_KEY"] = "{}"',
-    ],
-)
-def test_a_key_that_was_printed_is_told(line: str) -> None:
-    key = "0123456789abcdef" * 2 + "01234567"
-    (secret,) = of(FactKind.SECRET, line.format(key) + "\n")
-    assert "***" in secret.text
-    assert key not in secret.text
 
 
 def test_explained_messages() -> None:

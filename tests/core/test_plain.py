@@ -160,6 +160,16 @@ SEEDS = st.text(st.sampled_from("hf_sk-eyJapi_key=:.'\" 1A[\x1b]^é/@Bearertoken
 @example("key\\\\\\")
 @example("api_key 1=")
 @example("ghp_")
+@example("password=")
+@example("://:@")
+@example("://a:b@")
+@example("db_pass ")
+@example("authorization: ")
+@example("login -p ")
+@example("-----BEGIN PRIVATE KEY-----")
+@example("key is ")
+@example("SG.aaaaaa.")
+@example("pwd:[b'")
 def test_masking_costs_in_proportion_to_the_text(seed: str) -> None:
     def work(times: int) -> None:
         mask(plain(seed * times))

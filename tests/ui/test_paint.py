@@ -230,3 +230,9 @@ def test_the_same_log_text_again_is_no_byte() -> None:
     strips, paper = strips_of([[("x \N{THUMBS UP SIGN} y", STYLES[1])]] * HEIGHT), Paper()
     assert "\x1b[5G y" in paper.update(whole(strips), TRUE), "the cursor is set anew behind it"
     assert paper.update(whole(strips), TRUE) == ""
+
+
+def test_no_text_acts_on_the_terminal() -> None:
+    text = "a\x1b]0;x\x07b\x9b31m\x85\x7f\r\n\t\u202e\u2066c"
+    cells = cells_of([Segment(text)], None)
+    assert "".join(cell[0] for cell in cells) == "a]0;xb31mc"
