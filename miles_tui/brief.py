@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.judge import SEVERITIES
-from miles_tui.core.run import RunState
-from miles_tui.core.series import Series
-from miles_tui.core.signals import SIGNALS, scores_of
-from miles_tui.core.standing import SIGNS, evidence_of
-from miles_tui.core.text import clock, duration, number
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.alerting.engine import SEVERITIES
+from miles_tui.core.model.series import Series
+from miles_tui.core.model.signals import SIGNALS, scores_of
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.status import SIGNS, evidence_of
+from miles_tui.core.text.cells import clock, duration, number
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
 MOST_SCORES = 4  # of evaluations

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from miles_tui.core.calibrate import doubts, learn
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.judge import Judge
-from miles_tui.core.profile import Profile, write_profile
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.calibration import doubts, learn
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.profile import Profile, write_profile
+from miles_tui.core.model.rollout import Rollout
 from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.logs import Log
 from miles_tui.reading import read_log

@@ -199,7 +199,7 @@ def export(argv: Sequence[str]) -> int:
 
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
-    from miles_tui.core.reader import Reader
+    from miles_tui.core.parsing.reader import Reader
     from miles_tui.ingest.follow import follow_blocking
     from miles_tui.ingest.pieces import Cut, Data, Ended
     from miles_tui.ingest.watch import Stop

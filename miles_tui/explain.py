@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from miles_tui.core.conditions import ALL, CONDITIONS
-from miles_tui.core.conditions.base import Condition
-from miles_tui.core.glossary import Meaning, all_meanings, meaning_of, members
-from miles_tui.core.judge import SILENCED_BY
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.signals import BY_LOG_NAME, BY_NAME
-from miles_tui.core.words import listed
+from miles_tui.core.alerting.conditions import ALL, CONDITIONS
+from miles_tui.core.alerting.conditions.base import Condition
+from miles_tui.core.alerting.engine import SILENCED_BY
+from miles_tui.core.model.glossary import Meaning, all_meanings, meaning_of, members
+from miles_tui.core.model.signals import BY_LOG_NAME, BY_NAME
+from miles_tui.core.text.sanitize import harmless_name
+from miles_tui.core.text.words import listed
 from miles_tui.errors import UsageError, meant
 
 WIDTH = 88

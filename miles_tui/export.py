@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from miles_tui.core.attempts import Attempts, Place
-from miles_tui.core.layout import is_train_side
-from miles_tui.core.plain import harmless, mask
-from miles_tui.core.records import FactKind, Item, Record
+from miles_tui.core.model.records import FactKind, Item, Record
+from miles_tui.core.run.attempts import Attempts, Place
+from miles_tui.core.run.line_schema import is_train_side
+from miles_tui.core.text.sanitize import harmless, mask
 
 MOST_NAMES = 10_000  # metric names that are remembered as harmless
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")

@@ -17,8 +17,8 @@ from miles_tui.output import complain
 from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
-    from miles_tui.core.profile import Profile
-    from miles_tui.core.run import RunState
+    from miles_tui.core.alerting.profile import Profile
+    from miles_tui.core.run.run_state import RunState
     from miles_tui.ingest.pauses import PauseLog
     from miles_tui.ingest.read import Log
     from miles_tui.ui.setup import Setup
@@ -225,8 +225,8 @@ def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[]
     screen. Where they say nothing of this they are not read: pydantic costs 75 ms, the screen's setup 5. Raises
     BadSetting for an option that is wrong.
     """
-    from miles_tui.core.judge import Judge
-    from miles_tui.core.run import RunState
+    from miles_tui.core.alerting.engine import Judge
+    from miles_tui.core.run.run_state import RunState
 
     profile = load_profile(a.profile)
     if not _say_how_to_judge(config_dir() / "config.toml"):

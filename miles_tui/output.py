@@ -75,7 +75,7 @@ def _whole(stream: TextIO) -> TextIO:
 
 def _stand_in(error: UnicodeError) -> tuple[str, int]:
     """What an encoding can't hold becomes the ASCII form that the screen has for it."""
-    from miles_tui.core.glyphs import spelled, to_ascii
+    from miles_tui.core.text.ascii import spelled, to_ascii
 
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -110,7 +110,7 @@ def say(text: str, end: str = "\n") -> None:
     The one way to standard output for all that is not JSON or CSV, which have ways of their own to spell a character.
     What is spelled in TOML stays so, and a line is as wide as it was made. As `hand_over`.
     """
-    from miles_tui.core.plain import safe_lines
+    from miles_tui.core.text.sanitize import safe_lines
 
     hand_over(safe_lines(text) + end)
 
@@ -129,7 +129,7 @@ def hand_over(text: str = "") -> None:
 
 def one_line(name: object) -> str:
     """A name as a part of what is said: a path may have a line's end in it, and bytes that are no UTF-8."""
-    from miles_tui.core.plain import harmless_name
+    from miles_tui.core.text.sanitize import harmless_name
 
     return harmless_name(name)
 

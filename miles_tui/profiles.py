@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from miles_tui.core.profile import Profile, read_profile, write_profile
+from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_file, is_missing, named, write_whole
 from miles_tui.locations import profiles_dir

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.run import Pauses, RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.run.run_state import Pauses, RunState
 from miles_tui.ingest.items import read_items
 from miles_tui.ingest.logs import age_seconds
 from miles_tui.ingest.past import is_seekable

@@ -11,19 +11,19 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from miles_tui.core.alerts import AlertReport, AlertState, alert_report
-from miles_tui.core.judge import Judge
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.run import Pauses, RunState
-from miles_tui.core.signals import BY_NAME, SIGNALS, Signal
-from miles_tui.core.standing import evidence_of, held_by, not_measured, standing
-from miles_tui.core.text import number
+from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.signals import BY_NAME, SIGNALS, Signal
+from miles_tui.core.run.run_state import Pauses, RunState
+from miles_tui.core.run.status import evidence_of, held_by, not_measured, standing
+from miles_tui.core.text.cells import number
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.export import plain_number
 from miles_tui.ingest.logs import Log, age_seconds
 from miles_tui.reading import read_log
 
 if TYPE_CHECKING:
-    from miles_tui.core.profile import Profile
+    from miles_tui.core.alerting.profile import Profile
 
 # A file that was written to less than this long ago, or than three usual rollouts, is a live log.
 LIVE_SECONDS = 120.0

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.signals import BY_NAME
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.files import is_missing, named
 from miles_tui.locations import bundled_themes, config_dir, themes_dir

@@ -69,8 +69,8 @@ def feed(history: int) -> float:
     """CPU seconds to take in that many rollouts."""
     from runs import rollout
 
-    from miles_tui.core.judge import Judge
-    from miles_tui.core.run import RunState
+    from miles_tui.core.alerting.engine import Judge
+    from miles_tui.core.run.run_state import RunState
 
     items = [item for n in range(history) for item in rollout(n)]
     run = RunState(Judge())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import LOGS, run
 
-from miles_tui.core.records import Fact, FactKind
+from miles_tui.core.model.records import Fact, FactKind
 from miles_tui.ingest.items import read_items
 from miles_tui.ingest.logs import find_logs
 from miles_tui.ingest.read import read_all

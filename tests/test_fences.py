@@ -54,7 +54,7 @@ HEAVY = {
 @pytest.mark.parametrize("command", ["check", "check --format json", "export", "status", "report"])
 def test_quick_commands_import_nothing_heavy(command: str) -> None:
     modules = headless_modules(*command.split(), str(ROOT / "sample_logs" / "gap-jump.log"))
-    assert "miles_tui.core.reader" in modules
+    assert "miles_tui.core.parsing.reader" in modules
     assert not modules & HEAVY
 
 

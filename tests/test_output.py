@@ -195,7 +195,7 @@ sys.exit(program())
 @pytest.mark.parametrize(
     ("module", "argv"),
     [("miles_tui.cli", ["check", GAP_JUMP]), ("miles_tui.report", ["check", GAP_JUMP]),
-     ("miles_tui.export", ["export", GAP_JUMP]), ("miles_tui.core.run", ["status", GAP_JUMP]),
+     ("miles_tui.export", ["export", GAP_JUMP]), ("miles_tui.core.run.run_state", ["status", GAP_JUMP]),
      ("miles_tui.ingest.logs", ["report", GAP_JUMP]), ("pydantic", ["config"]), ("miles_tui.profiles", ["profiles"]),
      ("pydantic", ["calibrate", GAP_JUMP]), ("miles_tui.explain", ["explain"]),
      ("miles_tui.ingest.follow", ["export", "--follow", GAP_JUMP]), ("miles_tui.ingest.logs", ["demo"])],

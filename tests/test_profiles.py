@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.profile import Profile, SignalProfile
+from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.errors import BadSetting
 from miles_tui.profiles import find, known_profiles, load, save
 

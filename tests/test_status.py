@@ -16,10 +16,10 @@ import pytest
 from commands import LOGS, one_clear_line, run
 from runs import rollout
 
-from miles_tui.core.conditions.stalled import LEAST
-from miles_tui.core.judge import Judge
-from miles_tui.core.records import Record
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.conditions.stalled import LEAST
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Record
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.logs import find_logs
 from miles_tui.reading import read_as_of
 

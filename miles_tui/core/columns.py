@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 
-from miles_tui.core.series import DEAD, PAUSED, Tail
+from miles_tui.core.model.series import DEAD, PAUSED, Tail
 
 PERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)  # close together: the width is at least half full after each
 

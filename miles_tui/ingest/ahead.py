@@ -15,7 +15,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 
-from miles_tui.core.records import NOBODY, Item, Record, Source
+from miles_tui.core.model.records import NOBODY, Item, Record, Source
 
 BATCH = 256  # items that cross at once
 PIPE = 1 << 20  # bytes that the second process may be ahead, where the system lets a pipe be so large

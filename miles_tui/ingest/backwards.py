@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from miles_tui.core.lines import MAX_LINE, last_end, line_end, without_hole
+from miles_tui.core.parsing.line_splitter import MAX_LINE, last_end, line_end, without_hole
 from miles_tui.ingest.holes import hole_before
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_file
 from miles_tui.ingest.ahead import can_read_ahead, read_ahead

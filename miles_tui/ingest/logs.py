@@ -14,7 +14,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from miles_tui.core.diagnose import diagnose, is_binary
+from miles_tui.core.parsing.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_dir
 from miles_tui.ingest.away import is_away

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from miles_tui.core.lines import MAX_LINE, line_end, line_start, without_hole
-from miles_tui.core.parse import records_in
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Record
-from miles_tui.core.usual import Usual
+from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.parsing.fast_path import Usual
+from miles_tui.core.parsing.line_splitter import MAX_LINE, line_end, line_start, without_hole
+from miles_tui.core.parsing.metric_line import records_in
+from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UsageError
 from miles_tui.files import is_missing, open_plain
 from miles_tui.ingest.backwards import blocks_backwards

@@ -7,7 +7,7 @@ from bisect import bisect_right, insort
 from contextlib import suppress
 from pathlib import Path
 
-from miles_tui.core.prefix import time_of
+from miles_tui.core.parsing.line_prefix import time_of
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import UnfitFileError, open_plain
 

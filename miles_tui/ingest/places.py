@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from miles_tui.core.parse import records_in
-from miles_tui.core.records import Record
+from miles_tui.core.model.records import Record
+from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.backwards import blocks_backwards
 from miles_tui.ingest.source import GZIP_MAGIC

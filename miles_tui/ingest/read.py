@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from miles_tui.core.lines import MAX_LINE
-from miles_tui.core.records import Fact
+from miles_tui.core.model.records import Fact
+from miles_tui.core.parsing.line_splitter import MAX_LINE
 from miles_tui.ingest.holes import data_from
 from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
 

@@ -264,7 +264,7 @@ def last_metrics(file: PlainFile) -> End:
 
 def _read(lines: list[bytes]) -> End:
     """Of the lines nearest to an end, that end first."""
-    from miles_tui.core.parse import records_in
+    from miles_tui.core.parsing.metric_line import records_in
 
     end = End()
     for line in lines:

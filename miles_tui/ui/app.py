@@ -23,7 +23,7 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.core.plain import harmless, harmless_name
+from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.output import complain
 from miles_tui.remember import keep

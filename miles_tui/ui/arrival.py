@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from miles_tui.core.text import ago
+from miles_tui.core.text.cells import ago
 
 LEAST_AGE = 60.0  # seconds of silence that are never worth a word
 UNKNOWN_PACE = 600.0  # as long as nobody knows how long a rollout takes

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from miles_tui.brief import status_line
-from miles_tui.core.run import RunState
+from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.ui.aside import aside
 from miles_tui.ui.feeds import Feed, LiveFeed

@@ -7,9 +7,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.series import Series
-from miles_tui.core.text import cells, middle, pad
+from miles_tui.core.model.series import Series
+from miles_tui.core.text.cells import cells, middle, pad
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.ui.match import Match
 from miles_tui.ui.rows import ARROWS, Sparkline, figure
 from miles_tui.ui.spans import Spans

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from miles_tui.core.numbers import number
-from miles_tui.core.series import DEAD, PAUSED, Point
+from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.core.spark import ASCII, BRAILLE, Glyphs
+from miles_tui.core.text.numbers import number
 from miles_tui.ui.picture import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, Mark, Picture, Run, thinned
 from miles_tui.ui.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
 

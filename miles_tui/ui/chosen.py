@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from miles_tui.core.run import RunState
-from miles_tui.core.signals import scores_of
+from miles_tui.core.model.signals import scores_of
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ui.setup import Setup
 
 

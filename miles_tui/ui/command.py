@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from miles_tui.core.plain import harmless
+from miles_tui.core.text.sanitize import harmless
 
 MOST_WAITING = 16  # alerts that wait while one is told; more are left out, and that is said
 MOST_SAID = 4096  # bytes of a failing command's complaint that are looked at

@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.numbers import number
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD, Point, Series
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.model.series import DEAD, Point, Series
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.numbers import number
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.ui.chart import Mark, Other, readout
 from miles_tui.ui.notes import MARKS
 from miles_tui.ui.rows import range_text

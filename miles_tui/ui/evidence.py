@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.numbers import number
-from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD, Tail
-from miles_tui.core.signals import BY_NAME
-from miles_tui.core.text import clock
+from miles_tui.core.model.series import DEAD, Tail
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.cells import clock
+from miles_tui.core.text.numbers import number
 from miles_tui.ui.views import AlertView, series_of, unit_of
 
 APART = 5  # rollouts between the level before and the alert: a rule takes some to be sure

@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miles_tui.core.records import Fact, Record
+from miles_tui.core.model.records import Fact, Record
 from miles_tui.ingest.logs import age_seconds
 from miles_tui.ingest.pieces import Data, Ended
 from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
@@ -164,7 +164,7 @@ class ReplayFeed:
 
     async def _rollouts(self, stop: asyncio.Event) -> AsyncGenerator[bytes, None]:
         """The log's text in pieces of one rollout each."""
-        from miles_tui.core.reader import Reader
+        from miles_tui.core.parsing.reader import Reader
 
         reader, waiting, highest = Reader(), bytearray(), -1
         async with aclosing(self._texts(stop)) as texts:

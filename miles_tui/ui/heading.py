@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from miles_tui.core.text import cells, clock, duration, fit_path, wrap
+from miles_tui.core.text.cells import cells, clock, duration, fit_path, wrap
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width_of
 from miles_tui.ui.views import HeaderView

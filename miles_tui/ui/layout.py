@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.model.signals import SIGNALS
 
 LEAST_WIDTH, LEAST_HEIGHT = 38, 10
 LEAST_ALERTS = 8  # lines: of an alert with its title; with fewer an alert that is read gets the rows' lines

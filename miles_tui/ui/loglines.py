@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from miles_tui.core.braces import next_numbered
-from miles_tui.core.lines import clean
-from miles_tui.core.numbers import number
-from miles_tui.core.parse import records_in
-from miles_tui.core.plain import harmless
-from miles_tui.core.prefix import message_of, source_of, time_of
-from miles_tui.core.records import Record
-from miles_tui.core.sift import LINE, Break, Entry, Fold, Line
-from miles_tui.core.signals import BY_LOG_NAME
-from miles_tui.core.text import cells, clock, fit_text, pad
+from miles_tui.core.model.records import Record
+from miles_tui.core.model.signals import BY_LOG_NAME
+from miles_tui.core.parsing.brace_scan import next_numbered
+from miles_tui.core.parsing.line_prefix import message_of, source_of, time_of
+from miles_tui.core.parsing.line_splitter import clean
+from miles_tui.core.parsing.metric_line import records_in
+from miles_tui.core.parsing.tail_buffer import LINE, Break, Entry, Fold, Line
+from miles_tui.core.text.cells import cells, clock, fit_text, pad
+from miles_tui.core.text.numbers import number
+from miles_tui.core.text.sanitize import harmless
 from miles_tui.ui.spans import Spans, fitted, width_of
 
 READ = 4096  # bytes of a line that are decoded: masking costs 0.1 ms there

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerts import Alert
-from miles_tui.core.text import cells, clock, fit_text, wrap
+from miles_tui.core.alerting.alert import Alert
+from miles_tui.core.text.cells import cells, clock, fit_text, wrap
 from miles_tui.ui.spans import Part, Spans, packed, width_of
 from miles_tui.ui.views import AlertView
 

@@ -12,12 +12,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from miles_tui.core.alerts import Alert, alert_report
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.glyphs import to_ascii
-from miles_tui.core.plain import harmless
-from miles_tui.core.run import RunState
-from miles_tui.core.text import fit_text
+from miles_tui.core.alerting.alert import Alert, alert_report
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.ascii import to_ascii
+from miles_tui.core.text.cells import fit_text
+from miles_tui.core.text.sanitize import harmless
 from miles_tui.ui.setup import Notices
 from miles_tui.ui.terminal import POOR, is_utf8
 

@@ -24,8 +24,8 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
-from miles_tui.core.glyphs import ASCII, to_ascii
-from miles_tui.core.plain import CONTROLS
+from miles_tui.core.text.ascii import ASCII, to_ascii
+from miles_tui.core.text.sanitize import CONTROLS
 
 Codes = tuple[str, str, str]  # attributes, foreground, background; as parameters of an SGR sequence
 Cell = tuple[str, Codes]  # the text of one cell ("" for the right half of a wide character) and its style

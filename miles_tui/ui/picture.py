@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from miles_tui.core.series import DEAD, PAUSED, Point
+from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.core.spark import ASCII, BLOCKS, Glyphs
 from miles_tui.ui.scale import Scale
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.ui.aside import aside
 from miles_tui.ui.views import series_of

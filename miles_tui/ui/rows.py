@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.glossary import Meaning
-from miles_tui.core.numbers import fit, number, signed
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.ranges import OWN
-from miles_tui.core.signals import BY_NAME
-from miles_tui.core.text import cells, fit_text, middle, pad
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.ranges import OWN
+from miles_tui.core.model.glossary import Meaning
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.text.cells import cells, fit_text, middle, pad
+from miles_tui.core.text.numbers import fit, number, signed
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.ui.layout import Columns
 from miles_tui.ui.spans import Part, Spans, packed
 from miles_tui.ui.views import NOT_JUDGED, RowView

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.numbers import number
-from miles_tui.core.run import RunState
-from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import kind_of
-from miles_tui.core.text import DAY, cells, clock, fit_path, pad
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.status import kind_of
+from miles_tui.core.text.cells import DAY, cells, clock, fit_path, pad
+from miles_tui.core.text.numbers import number
 from miles_tui.ui.spans import Spans, fitted
 from miles_tui.ui.views import SHAPES
 

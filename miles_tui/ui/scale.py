@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.numbers import PLAIN_BELOW, PLAIN_FROM, number
+from miles_tui.core.text.numbers import PLAIN_BELOW, PLAIN_FROM, number
 
 ROUND = (1.0, 2.0, 5.0, 10.0)
 EVEN = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # times a power of ten: nearly even steps of a logarithmic scale

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.diagnose import diagnose
-from miles_tui.core.run import Change, RunState
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.parsing.diagnose import diagnose
+from miles_tui.core.run.run_state import Change, RunState
 from miles_tui.ingest.logs import binary
 from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
@@ -18,9 +18,9 @@ from miles_tui.ui.chosen import Chosen
 from miles_tui.ui.notice import Known
 
 if TYPE_CHECKING:
-    from miles_tui.core.alerts import Alert
-    from miles_tui.core.reader import Reader
-    from miles_tui.core.sift import Ring
+    from miles_tui.core.alerting.alert import Alert
+    from miles_tui.core.parsing.reader import Reader
+    from miles_tui.core.parsing.tail_buffer import Ring
     from miles_tui.ingest.follow import Batch
 
 GLANCE_SECONDS = 10.0
@@ -106,14 +106,14 @@ class Session:
     @cached_property
     def _reader(self) -> Reader:
         """Made for the first bytes: its modules take 20 ms to import, and the first paint comes before them."""
-        from miles_tui.core.reader import Reader
+        from miles_tui.core.parsing.reader import Reader
 
         return Reader(pause=self._pause)
 
     @cached_property
     def ring(self) -> Ring:
         """The end of the log's text, likewise."""
-        from miles_tui.core.sift import Ring
+        from miles_tui.core.parsing.tail_buffer import Ring
 
         return Ring()
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.run import RunState
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.signals import SIGNALS
+from miles_tui.core.run.run_state import RunState
 
 if TYPE_CHECKING:
-    from miles_tui.core.profile import Profile
-    from miles_tui.core.run import Pauses
+    from miles_tui.core.alerting.profile import Profile
+    from miles_tui.core.run.run_state import Pauses
     from miles_tui.ingest.read import Log
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.text import cells, fit_text
+from miles_tui.core.text.cells import cells, fit_text
 
 Span = tuple[str, str]  # style name, text
 Spans = list[Span]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from miles_tui.core.columns import Axis, Span, axis_of, columns_of
 from miles_tui.core.spark import GLYPHS, GROUP, Frame, slots_of, spark
-from miles_tui.core.text import pad
+from miles_tui.core.text.cells import pad
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import RowView
 

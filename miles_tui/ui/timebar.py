@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from miles_tui.core.numbers import number
-from miles_tui.core.series import DEAD, PAUSED, Tail
-from miles_tui.core.steptime import Spent, Split
-from miles_tui.core.text import cells, duration, pad
+from miles_tui.core.model.series import DEAD, PAUSED, Tail
+from miles_tui.core.run.step_time import Spent, Split
+from miles_tui.core.text.cells import cells, duration, pad
+from miles_tui.core.text.numbers import number
 from miles_tui.ui.rows import Sparkline, figure
 from miles_tui.ui.spans import Part, Spans
 from miles_tui.ui.views import RowView

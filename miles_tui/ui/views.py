@@ -9,16 +9,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from miles_tui.core.alerts import Alert, AlertState
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.ranges import OWN, Range
 from miles_tui.core.columns import Axis, Span, joined
-from miles_tui.core.glossary import Meaning, meaning_of
-from miles_tui.core.plain import harmless
-from miles_tui.core.ranges import OWN, Range
-from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD, Point, Series, Tail
-from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, learned, not_measured, standing
-from miles_tui.core.trend import trend
+from miles_tui.core.model.glossary import Meaning, meaning_of
+from miles_tui.core.model.series import DEAD, Point, Series, Tail
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.status import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, learned, not_measured, standing
+from miles_tui.core.stats.mann_kendall import trend
+from miles_tui.core.text.sanitize import harmless
 
 KEPT = 64  # newest rollouts that the trend and the change look at
 LEAST_PHASE = 60.0  # seconds: clock times are minutes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Item, Record
+from miles_tui.core.model.records import Item, Record
+from miles_tui.core.parsing.reader import Reader
 
 D = "{'train/loss': 0.5, 'train/grad_norm': 12.75, 'train/step': 3}"
 RAY = "\x1b[36m(MegatronTrainRayActor pid=2)\x1b[0m "

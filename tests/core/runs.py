@@ -6,9 +6,9 @@ import math
 import random
 from collections.abc import Iterator
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.records import Fact, FactKind, Item, Record, Source
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.run.run_state import RunState
 
 MANAGER, TRAINER = Source("RolloutManager", "41"), Source("MegatronTrainRayActor", "42")
 SECONDS = 160.0  # from one rollout to the next

@@ -10,10 +10,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerts import Alert
-from miles_tui.core.judge import Judge
-from miles_tui.core.profile import Profile
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.alert import Alert
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.profile import Profile
+from miles_tui.core.model.rollout import Rollout
 
 Change = Callable[[int, dict[str, float]], None]  # (rollout, its values, to be changed in place)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from simulated import judged, raised, run, the
 from test_conditions import after, growing, scaled
 
-from miles_tui.core.alerts import AlertState
-from miles_tui.core.conditions.base import Severity, State
-from miles_tui.core.judge import GRACE, KEPT, Judge
-from miles_tui.core.ranges import RANGE_FROM, Learning, Range
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.alert import AlertState
+from miles_tui.core.alerting.conditions.base import Severity, State
+from miles_tui.core.alerting.engine import GRACE, KEPT, Judge
+from miles_tui.core.alerting.ranges import RANGE_FROM, Learning, Range
+from miles_tui.core.model.rollout import Rollout
 
 
 def states(rollouts: Sequence[Rollout], condition: str) -> list[State]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from miles_tui.core.attempts import Attempts, Place
-from miles_tui.core.layout import is_train_side
-from miles_tui.core.records import Fact, FactKind, Record, Source
+from miles_tui.core.model.records import Fact, FactKind, Record, Source
+from miles_tui.core.run.attempts import Attempts, Place
+from miles_tui.core.run.line_schema import is_train_side
 
 
 def rec(n: int, kind: str = "rollout", t: float | None = None, pid: str = "1") -> Record:

@@ -7,12 +7,12 @@ import math
 import pytest
 from simulated import PLAIN, SETUPS, Change, Setup, judged, raised, run, the
 
-from miles_tui.core.conditions import ALL, CONDITIONS
-from miles_tui.core.conditions.base import Severity, State
-from miles_tui.core.conditions.stalled import is_stalled, stall_after, stalled_evidence
-from miles_tui.core.judge import IDLE, PATIENCE, Judge
-from miles_tui.core.numbers import number
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.conditions import ALL, CONDITIONS
+from miles_tui.core.alerting.conditions.base import Severity, State
+from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
+from miles_tui.core.alerting.engine import IDLE, PATIENCE, Judge
+from miles_tui.core.model.rollout import Rollout
+from miles_tui.core.text.numbers import number
 
 Values = dict[str, float]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 
 ACTOR = "(MegatronTrainRayActor pid=41) [2026-09-02 18:{n:02}:00.125 actor_cell0_rank0] log_utils.py:542 - "
 OTHER = "(MegatronTrainRayActor pid=49) [2026-09-02 18:{n:02}:01.125 "

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from runs import args, healthy, raised, rollout, state
 
-from miles_tui.core.conditions.base import State
-from miles_tui.core.design import MEANINGS, NONE, design_of
-from miles_tui.core.facts import Searcher
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item, Record
-from miles_tui.core.run import RunState
-from miles_tui.core.signals import BY_NAME
-from miles_tui.core.standing import not_measured, standing
+from miles_tui.core.alerting.conditions.base import State
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.parsing.events import Searcher
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.design import MEANINGS, NONE, design_of
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.status import not_measured, standing
 
 ONE = {"rollout_batch_size": 32, "n_samples_per_prompt": 8, "global_batch_size": 256}
 ROW = "  use_rollout_logprobs ............................ True\n"

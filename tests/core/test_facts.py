@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from costs import growth
 
-from miles_tui.core.clocks import last_stamp
-from miles_tui.core.facts import Searcher, diagnose
-from miles_tui.core.records import Fact, FactKind, Source
+from miles_tui.core.model.records import Fact, FactKind, Source
+from miles_tui.core.parsing.clocks import last_stamp
+from miles_tui.core.parsing.events import Searcher, diagnose
 
 RAY = "\x1b[36m(RolloutManager pid=9)\x1b[0m "
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from miles_tui.core.fastjson import compiled, from_json
+from miles_tui.core.parsing.fast_json import compiled, from_json
 
-ALONE = "import sys\nfrom miles_tui.core.fastjson import from_json\n"
+ALONE = "import sys\nfrom miles_tui.core.parsing.fast_json import from_json\n"
 
 
 def output(code: str) -> str:

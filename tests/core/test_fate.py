@@ -7,11 +7,11 @@ import calendar
 import pytest
 from runs import SECONDS, args, healthy, raised, rollout, state
 
-from miles_tui.core.clocks import put_forward
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item, Source
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Source
+from miles_tui.core.parsing.clocks import put_forward
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]
 END = 1000.0 + 9 * SECONDS + 101  # the last planned rollout's line

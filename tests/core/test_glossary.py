@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.glossary import TABLE, all_meanings, meaning_of, members
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Record
-from miles_tui.core.signals import BY_LOG_NAME, SIGNALS
+from miles_tui.core.model.glossary import TABLE, all_meanings, meaning_of, members
+from miles_tui.core.model.records import Record
+from miles_tui.core.model.signals import BY_LOG_NAME, SIGNALS
+from miles_tui.core.parsing.reader import Reader
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 

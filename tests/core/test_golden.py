@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 from simulated import PLAIN, SETUPS, Change, Setup, run
 
-from miles_tui.core.conditions.base import State
-from miles_tui.core.judge import Judge
-from miles_tui.core.profile import Profile, SignalProfile, TimeProfile
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.conditions.base import State
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.profile import Profile, SignalProfile, TimeProfile
+from miles_tui.core.model.rollout import Rollout
 
 TABLE = Path(__file__).with_name("golden.txt")
 Values = dict[str, float]

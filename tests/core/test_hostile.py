@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from runs import healthy
 
 from miles_tui.brief import paste, status_line
-from miles_tui.core.judge import KEPT, Judge
-from miles_tui.core.means import MOST_NAMES
-from miles_tui.core.merge import MOST_OPEN
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item, Record, Source
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import KEPT, Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.rollout_assembler import MOST_OPEN
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.update_means import MOST_NAMES
 
 CHUNK = 1 << 16
 PAUSE = re.compile(rb"paused")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.layout import MOST_NAMES, Layout, Layouts, is_train_side
+from miles_tui.core.run.line_schema import MOST_NAMES, Layout, Layouts, is_train_side
 
 STEP = {"train/grad_norm": 0.9, "train/step": 3, "train/loss": 1e-8}
 

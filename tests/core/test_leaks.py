@@ -7,11 +7,11 @@ import random
 import pytest
 from keys import ANYWHERE, HEX, INNOCENT, LEAKING, MIX
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.leaks import MOST_KINDS, MOST_LINES, PIECE
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Fact, FactKind, Item, Record
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.parsing.leaks import MOST_KINDS, MOST_LINES, PIECE
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 
 ROLLOUT = "[2026-10-15 16:02:38.107 x] metrics.py:89 - rollout {}: {{'rollout/raw_reward': 0.5}}\n"
 NOISE = "(SGLangEngine pid=9) Decode batch. #token: 17000, token usage: 0.42, gen throughput (token/s): 4000.00 █\n"

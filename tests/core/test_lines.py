@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.lines import Lines, clean, last_end, line_end, line_start
+from miles_tui.core.parsing.line_splitter import Lines, clean, last_end, line_end, line_start
 
 PIECES = st.lists(st.sampled_from([b"\n", b"\r", b"a", b"bcd", b"\0\0", b"{'x': 1}", b"\r\n"]), max_size=40)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miles_tui.core import means as module
-from miles_tui.core.layout import Layouts
-from miles_tui.core.means import Means
+from miles_tui.core.run import update_means as module
+from miles_tui.core.run.line_schema import Layouts
+from miles_tui.core.run.update_means import Means
 
 NAMES = st.sampled_from([("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), ("c", "b", "a"), ("c",), ("d", "e")])
 VALUES = st.sampled_from([0.1, 0.25, -3.7, 1e-9, 1e300, math.nan, math.inf, -math.inf])

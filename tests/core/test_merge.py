@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from miles_tui.core.layout import is_train_side
-from miles_tui.core.means import MOST_NAMES
-from miles_tui.core.merge import MOST_OPEN, Merged, Merger
-from miles_tui.core.records import Record, Source
-from miles_tui.core.rollouts import Stage
+from miles_tui.core.model.records import Record, Source
+from miles_tui.core.model.rollout import Stage
+from miles_tui.core.run.line_schema import is_train_side
+from miles_tui.core.run.rollout_assembler import MOST_OPEN, Merged, Merger
+from miles_tui.core.run.update_means import MOST_NAMES
 
 TRAINER = Source("MegatronTrainRayActor", "2")
 CRITIC = Source("MegatronTrainRayActor", "8")

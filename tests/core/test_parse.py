@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from miles_tui.core.braces import next_numbered
-from miles_tui.core.dicts import BAD, TORN, careful_metrics, fast_metrics
-from miles_tui.core.parse import records_in
-from miles_tui.core.prefix import head_time, stamps_before, time_of
-from miles_tui.core.records import Record
-from miles_tui.core.usual import Usual
+from miles_tui.core.model.records import Record
+from miles_tui.core.parsing.brace_scan import next_numbered
+from miles_tui.core.parsing.dict_parser import BAD, TORN, careful_metrics, fast_metrics
+from miles_tui.core.parsing.fast_path import Usual
+from miles_tui.core.parsing.line_prefix import head_time, stamps_before, time_of
+from miles_tui.core.parsing.metric_line import records_in
 
 D = "{'train/loss': 0.5, 'train/grad_norm': 12.75, 'train/step': 3}"
 RAY = "\x1b[36m(MegatronTrainRayActor pid=2, ip=192.0.2.4)\x1b[0m "

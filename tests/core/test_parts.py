@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from miles_tui.core import reader as reading
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Item
+from miles_tui.core.model.records import Item
+from miles_tui.core.parsing import reader as reading
+from miles_tui.core.parsing.reader import Reader
 
 METRICS = "[2026-10-15 16:02:38.214 a] model.py:1 - step {n}: {{'train/x': 1.5, 'train/y': {n}}}"
 STRAY = (

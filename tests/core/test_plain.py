@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from miles_tui.core.plain import harmless, mask, plain
-from miles_tui.core.text import cells
+from miles_tui.core.text.cells import cells
+from miles_tui.core.text.sanitize import harmless, mask, plain
 
 # Written in pieces, so that no scanner takes them for real ones.
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import SECONDS, args, healthy, raised, rollout, state
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.records import Fact, FactKind, Item, Record
-from miles_tui.core.run import RunState
-from miles_tui.core.series import DEAD, PAUSED
-from miles_tui.core.trouble import SILENCE as CRASH_SILENCE
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.series import DEAD, PAUSED
+from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
+from miles_tui.core.run.run_state import RunState
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keys import ANYWHERE, HEX, INNOCENT, LEAKING
 
-from miles_tui.core.plain import harmless, mask
+from miles_tui.core.text.sanitize import harmless, mask
 
 LINES = [*LEAKING, *((line, key) for _, line, key in ANYWHERE)]
 

@@ -10,7 +10,7 @@ from costs import growth
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.series import DEAD, PAUSED, Series, put
+from miles_tui.core.model.series import DEAD, PAUSED, Series, put
 
 VALUES = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=200)
 

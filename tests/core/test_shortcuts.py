@@ -11,13 +11,14 @@ from itertools import pairwise
 import pytest
 from simulated import SETUPS, run
 
-from miles_tui.core.baseline import Baseline
-from miles_tui.core.conditions import reward_down_length_up
-from miles_tui.core.conditions.base import Reading, State
-from miles_tui.core.conditions.reward_down_length_up import LENGTHS, RewardDownLengthUp
-from miles_tui.core.conditions.signal_lost import SignalLost
-from miles_tui.core.rollouts import Rollout, Stage
-from miles_tui.core.stats import (
+from miles_tui.core.alerting.conditions import reward_down_length_up
+from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.alerting.conditions.reward_down_length_up import LENGTHS, RewardDownLengthUp
+from miles_tui.core.alerting.conditions.signal_lost import SignalLost
+from miles_tui.core.model.rollout import Rollout, Stage
+from miles_tui.core.stats.baseline import Baseline
+from miles_tui.core.stats.mann_kendall import ALPHA_Z, trend
+from miles_tui.core.stats.robust import (
     MAD_TO_SD,
     RAMP,
     STEP,
@@ -31,7 +32,6 @@ from miles_tui.core.stats import (
     pulled_in,
     step_noise,
 )
-from miles_tui.core.trend import ALPHA_Z, trend
 
 
 @pytest.mark.parametrize("shape", [STEP, RAMP, Shape(0.7, 0.3)])

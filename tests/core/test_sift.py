@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from miles_tui.core import sift
-from miles_tui.core.sift import Break, Fold, Line, Ring, entries_of, is_noise
+from miles_tui.core.parsing import tail_buffer as sift
+from miles_tui.core.parsing.tail_buffer import Break, Fold, Line, Ring, entries_of, is_noise
 
 ENGINE = b"\x1b[36m(SGLangEngine pid=43)\x1b[0m "
 DECODE = ENGINE + b"[2026-10-15 16:00:09] Decode batch. #running-req: 54, #token: 18609, token usage: 0.36"

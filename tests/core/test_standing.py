@@ -8,14 +8,14 @@ from pathlib import Path
 
 from runs import args, healthy, rollout, state
 
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.conditions.base import Severity
-from miles_tui.core.judge import Judge
-from miles_tui.core.profile import Profile, SignalProfile
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Record
-from miles_tui.core.run import RunState
-from miles_tui.core.standing import evidence_of, held_by, learned, standing
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.profile import Profile, SignalProfile
+from miles_tui.core.model.records import Record
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.status import evidence_of, held_by, learned, standing
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from miles_tui.core.stats import RAMP, STEP, best_match, center_and_scale, median, step_noise, threshold
-from miles_tui.core.trend import trend
+from miles_tui.core.stats.mann_kendall import trend
+from miles_tui.core.stats.robust import RAMP, STEP, best_match, center_and_scale, median, step_noise, threshold
 
 
 def noise(n: int, seed: int = 1) -> list[float]:

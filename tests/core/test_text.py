@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from miles_tui.core.glyphs import spelled, to_ascii
-from miles_tui.core.numbers import fit, number, signed
-from miles_tui.core.text import ago, cells, civil, clock, cut, duration, fit_path, fit_text, pad, wrap
+from miles_tui.core.text.ascii import spelled, to_ascii
+from miles_tui.core.text.cells import ago, cells, civil, clock, cut, duration, fit_path, fit_text, pad, wrap
+from miles_tui.core.text.numbers import fit, number, signed
 
 FLOATS = st.floats(-1e307, 1e307)  # beyond, one rounded digit is no number any more
 

@@ -10,12 +10,12 @@ from costs import growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miles_tui.core.diagnose import diagnose
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.records import Item, Record
-from miles_tui.core.run import RunState
-from miles_tui.core.wrapped import Unwrap, is_wrapped
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Item, Record
+from miles_tui.core.parsing.diagnose import diagnose
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.parsing.wrapped import Unwrap, is_wrapped
+from miles_tui.core.run.run_state import RunState
 
 LINES = [
     f"\x1b[36m(Trainer pid=4)\x1b[0m [2026-09-02 18:{n:02}:00.125 actor_cell0_rank0] log_utils.py:542 - "

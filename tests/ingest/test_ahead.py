@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from miles_tui.core.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest import items as items_module
 from miles_tui.ingest.ahead import BATCH, can_read_ahead, read_ahead

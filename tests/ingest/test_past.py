@@ -23,8 +23,8 @@ def begin_at(log: Path, wanted: Past) -> int:
 
 
 def first_rollouts(log: Path, begin: int) -> list[int]:
-    from miles_tui.core.reader import Reader
-    from miles_tui.core.records import Record
+    from miles_tui.core.model.records import Record
+    from miles_tui.core.parsing.reader import Reader
 
     data = log.read_bytes()[begin:]
     return [r.number for r in Reader().feed(data) if isinstance(r, Record)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.prefix import time_of
+from miles_tui.core.parsing.line_prefix import time_of
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.pauses import PauseLog
 

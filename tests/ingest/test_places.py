@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.parse import records_in
+from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest import places
 from miles_tui.ingest.places import Place, find_place

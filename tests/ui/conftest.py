@@ -17,10 +17,10 @@ from growing import rollouts
 from textual.pilot import Pilot
 from ways import WAYS, Way
 
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.conditions.base import Reading, State
-from miles_tui.core.judge import Judge
-from miles_tui.core.rollouts import Rollout
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.rollout import Rollout
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data, Ended, Piece
 from miles_tui.ingest.watch import Attention

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from miles_tui.core.alerts import AlertState
+from miles_tui.core.alerting.alert import AlertState
 from miles_tui.ingest.pieces import Ended
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.conditions import ConditionsScreen

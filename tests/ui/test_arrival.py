@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.phase import Phase
-from miles_tui.core.records import Fact, FactKind, Record
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.run.phase import Phase
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data
 from miles_tui.ui.arrival import Zone, age_words

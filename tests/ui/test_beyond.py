@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from driven import Driven
 
-from miles_tui.core.alerts import acknowledge
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import KEPT
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.alert import acknowledge
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.parsing.reader import KEPT
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.beyond import MOST_OWED, Listed, Rounds, looks
 from miles_tui.ui.feeds import LiveFeed

@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 from ways import WAYS
 
 import miles_tui.ui
-from miles_tui.core.glyphs import to_ascii
+from miles_tui.core.text.ascii import to_ascii
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.screens.help import HelpScreen, key_lines
 from miles_tui.ui.widgets.lines import Lines

@@ -12,9 +12,9 @@ from drawn import rows, series, styled, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miles_tui.core.series import PAUSED, Point, Series
+from miles_tui.core.model.series import PAUSED, Point, Series
 from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Glyphs
-from miles_tui.core.text import cells
+from miles_tui.core.text.cells import cells
 from miles_tui.ui.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
 from miles_tui.ui.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
 from miles_tui.ui.theme import ROLES
@@ -267,7 +267,7 @@ def dots_of(layer: list[list[int]]) -> set[tuple[int, int]]:
 
 def test_plotext_is_imported_by_the_first_chart_only() -> None:
     code = (
-        "import sys; from miles_tui.ui import chart; from miles_tui.core.series import Point\n"
+        "import sys; from miles_tui.ui import chart; from miles_tui.core.model.series import Point\n"
         "assert 'plotext' not in sys.modules\n"
         "chart.draw_chart(60, 12, [Point(0, 1.0)], [])\n"
         "assert 'plotext' in sys.modules"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from drawn import rows, series, styled, wire
 
-from miles_tui.core.alerts import Alert, AlertState
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
-from miles_tui.core.series import PAUSED
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.series import PAUSED
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.logs import find_logs

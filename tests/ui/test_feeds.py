@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Appeared, Data, Ended, Missing, Piece
 from miles_tui.ui.feeds import LiveFeed, ReplayFeed

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.alerts import Alert
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.glossary import meaning_of
-from miles_tui.core.signals import SIGNALS
-from miles_tui.core.text import cells
+from miles_tui.core.alerting.alert import Alert
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.model.glossary import meaning_of
+from miles_tui.core.model.signals import SIGNALS
+from miles_tui.core.text.cells import cells
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.ui.notes import as_text, notes

@@ -16,11 +16,11 @@ import pytest
 from growing import rollouts
 from terminal import Terminal
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.numbers import number
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.signals import SIGNALS
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.numbers import number
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"

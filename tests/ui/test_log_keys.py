@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.sift import entries_of
+from miles_tui.core.parsing.tail_buffer import entries_of
 from miles_tui.ui.loglines import line_row
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from miles_tui.core.sift import Entry, Fold, Line, Ring, entries_of
+from miles_tui.core.parsing.tail_buffer import Entry, Fold, Line, Ring, entries_of
 from miles_tui.ui.logbook import LogBook
 from miles_tui.ui.loglines import row_of, row_spans, whole_text
 from miles_tui.ui.spans import text_of, width_of

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from ways import WAYS
 
-from miles_tui.core.glyphs import to_ascii
+from miles_tui.core.text.ascii import to_ascii
 
 Opened = Callable[..., Any]
 Same = Callable[[str, str], None]

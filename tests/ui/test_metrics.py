@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.events import Key, Paste
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
-from miles_tui.core.series import Series
-from miles_tui.core.signals import scores_of
-from miles_tui.core.text import cells, middle
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.series import Series
+from miles_tui.core.model.signals import scores_of
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
+from miles_tui.core.text.cells import cells, middle
 from miles_tui.ui.browse import Entry, Lazily, entries, widths
 from miles_tui.ui.chosen import Chosen, extra_rows, row_names, subject_of
 from miles_tui.ui.match import matcher

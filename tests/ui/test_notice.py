@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow import Batch
 from miles_tui.ingest.pieces import Data
 from miles_tui.report import report_of

@@ -18,7 +18,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from miles_tui.core.plain import plain
+from miles_tui.core.text.sanitize import plain
 from miles_tui.ui.paint import DISPUTED, Paper, cells_of
 
 WIDTH, HEIGHT = 24, 5

@@ -17,9 +17,9 @@ import pytest
 from driven import Driven
 from terminal import Terminal
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.reader import Reader
-from miles_tui.core.run import RunState
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.read import Log
 from miles_tui.ui import several
 from miles_tui.ui.app import MilesApp, _names

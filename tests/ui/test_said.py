@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from miles_tui.core.judge import Judge
+from miles_tui.core.alerting.engine import Judge
 
 Dashboard = Callable[..., Any]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.judge import Judge
-from miles_tui.core.series import PAUSED, Series
-from miles_tui.core.steptime import KEPT, Split, split
-from miles_tui.core.text import cells
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.series import PAUSED, Series
+from miles_tui.core.run.step_time import KEPT, Split, split
+from miles_tui.core.text.cells import cells
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.steptime import StepTimeScreen

@@ -24,7 +24,7 @@ from rich.segment import Segment
 from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
-from miles_tui.core.plain import plain
+from miles_tui.core.text.sanitize import plain
 from miles_tui.ui.paint import Paper
 
 socket, result = sys.argv[1:]

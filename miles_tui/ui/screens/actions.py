@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from miles_tui.core.alerts import Alert
+from miles_tui.core.alerting.alert import Alert
 from miles_tui.ui.evidence import numbers_of
 from miles_tui.ui.notes import as_text
 from miles_tui.ui.screens.base import OurScreen

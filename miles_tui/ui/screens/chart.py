@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run import Change
-from miles_tui.core.series import DEAD
-from miles_tui.core.signals import SIGNALS
+from miles_tui.core.model.series import DEAD
+from miles_tui.core.model.signals import SIGNALS
+from miles_tui.core.run.run_state import Change
 from miles_tui.core.spark import ASCII, GLYPHS
 from miles_tui.ui.chart import Chart, draw_chart
 from miles_tui.ui.chosen import row_names

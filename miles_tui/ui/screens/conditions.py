@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.conditions import CONDITIONS
-from miles_tui.core.conditions.base import Reading, State
-from miles_tui.core.text import pad, wrap
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.text.cells import pad, wrap
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session

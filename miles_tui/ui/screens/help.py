@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from miles_tui.core.spark import GLYPHS, Glyphs
-from miles_tui.core.text import pad, wrap
+from miles_tui.core.text.cells import pad, wrap
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans

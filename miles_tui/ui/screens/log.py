@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run import Change
-from miles_tui.core.sift import Entry, entries_of
-from miles_tui.core.text import wrap
+from miles_tui.core.parsing.tail_buffer import Entry, entries_of
+from miles_tui.core.run.run_state import Change
+from miles_tui.core.text.cells import wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.places import Place, find_place
 from miles_tui.ui.aside import aside

@@ -13,9 +13,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from miles_tui.core.columns import Axis, Span
-from miles_tui.core.glossary import meaning_of
-from miles_tui.core.run import Change
-from miles_tui.core.text import clock
+from miles_tui.core.model.glossary import meaning_of
+from miles_tui.core.run.run_state import Change
+from miles_tui.core.text.cells import clock
 from miles_tui.ui.calm import calm_lines
 from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence

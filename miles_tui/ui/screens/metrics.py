@@ -8,9 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.glossary import meaning_of
-from miles_tui.core.run import Change
-from miles_tui.core.text import cells
+from miles_tui.core.model.glossary import meaning_of
+from miles_tui.core.run.run_state import Change
+from miles_tui.core.text.cells import cells
 from miles_tui.ui.browse import Entry, Lazily, Widths, entries, group_line, metric_line, widths
 from miles_tui.ui.chosen import Chosen, subject_of
 from miles_tui.ui.match import Match, matcher

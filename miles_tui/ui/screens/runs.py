@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run import Change
+from miles_tui.core.run.run_state import Change
 from miles_tui.ui.browse import Lazily
 from miles_tui.ui.heading import sentence
 from miles_tui.ui.runs import RunRow, run_columns, run_line, severity_of, title_line

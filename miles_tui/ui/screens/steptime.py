@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.glossary import meaning_of
-from miles_tui.core.run import Change
-from miles_tui.core.steptime import Spent, Split, split
-from miles_tui.core.text import fit_text
+from miles_tui.core.model.glossary import meaning_of
+from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.step_time import Spent, Split, split
+from miles_tui.core.text.cells import fit_text
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans

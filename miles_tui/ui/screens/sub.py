@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run import Change
+from miles_tui.core.run.run_state import Change
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.screens.base import OurScreen

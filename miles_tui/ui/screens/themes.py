@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.text import fit_text, pad
+from miles_tui.core.text.cells import fit_text, pad
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans

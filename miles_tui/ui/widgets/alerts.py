@@ -11,8 +11,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from miles_tui.core.alerts import Alert
-from miles_tui.core.glyphs import spelled
+from miles_tui.core.alerting.alert import Alert
+from miles_tui.core.text.ascii import spelled
 from miles_tui.ui.notes import notes, tally, unfinished
 from miles_tui.ui.spans import Spans, between, width_of
 from miles_tui.ui.views import AlertView

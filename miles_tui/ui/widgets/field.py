@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import events
 from textual.message import Message
 
-from miles_tui.core.text import cells, cut
+from miles_tui.core.text.cells import cells, cut
 from miles_tui.ui.spans import Span, Spans, between, fitted
 from miles_tui.ui.widgets.lines import Lines
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miles_tui.core.plain import harmless_name
-from miles_tui.core.series import Point
+from miles_tui.core.model.series import Point
 from miles_tui.core.spark import ASCII, GLYPHS
+from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.ui.spans import Spans, fitted
 from miles_tui.ui.views import AlertView, RowView, means_of
 from miles_tui.ui.widgets.lines import Lines

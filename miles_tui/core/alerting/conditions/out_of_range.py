@@ -1,0 +1,62 @@
+"""`out-of-range`: a five-step mean outside the profile's range of single steps."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.model.rollout import Rollout, Stage
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.text.numbers import number
+
+CONDITION = Condition(
+    id="out-of-range",
+    severity=Severity.NOTICE,
+    title="A signal has left its range",
+    signals=(),
+    likely_cause="This run differs from the runs that the profile was made from.",
+    first_check="Compare the arguments with the profile's; if they were changed on purpose, make a new profile.",
+    rule="The mean of five rollouts lies outside the range that single rollouts had in the profile's runs. Without a "
+    "profile it says nothing.",
+)
+
+
+class OutOfRange(LatchedRule):
+    """One signal against the profile's range; the mean of five swings less than single steps, so it is a mild test."""
+
+    condition = CONDITION
+    need = 2
+
+    def __init__(self, signal: str, low: float, high: float, whose: str):
+        super().__init__()
+        self.signal, self.low, self.high, self.whose = signal, low, high, whose
+        self.stages = (Stage.TRAINED,) if BY_NAME[signal].from_updates else (Stage.SAMPLED,)
+        self.last: deque[float] = deque(maxlen=5)
+        self.slack = 1e-9 * max(abs(low), abs(high))
+
+    def _outside(self, value: float) -> bool:
+        self.last.append(value)
+        now = sum(self.last) / len(self.last)
+        return not self.low - self.slack <= now <= self.high + self.slack
+
+    def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
+        outside = self._outside(value)
+        if len(self.last) < 5:
+            return Reading(State.LEARNING, count=len(self.last), of=5)
+        if not outside:
+            return OK
+        text = (
+            f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to "
+            f"{number(self.high)} in profile {self.whose}"
+        )
+        return Reading(State.FIRING, text, signals=(self.signal,))
+
+    def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
+        return not self._outside(value)
+
+    def rebase(self) -> None:
+        """See `Rule.rebase`."""
+        super().rebase()
+        self.low, self.high = -math.inf, math.inf

@@ -1,0 +1,367 @@
+"""The conditions over a run: which rules are asked when, what silences what, and what becomes an alert."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
+from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Reading, Rule, Severity, State
+from miles_tui.core.alerting.conditions.known_message import MESSAGES
+from miles_tui.core.alerting.ranges import OwnRanges
+from miles_tui.core.alerting.registry import rules_of
+from miles_tui.core.model.rollout import Rollout, Stage
+
+if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
+    from miles_tui.core.alerting.profile import Profile
+
+KEPT = 512  # alerts: a run that raises more is read for its open and its newest
+MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and new ones come with every line
+REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
+GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
+PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
+IDLE = Reading(State.OFF, "nothing to judge by")
+# condition -> those that make it say nothing new: it would only follow from them
+SILENCED_BY = {
+    "gap-jump": ("not-finite",),
+    "grad-norm-growth": ("not-finite",),
+    "cut-share-high": ("reward-down-length-up",),
+    "off-policy-at-start": ("clipped-on-policy",),
+}
+# Rules that are not even shown a silenced rollout: after NaN the gap is 0 (nan_to_num), which would mislead them.
+NOT_SHOWN = ("gap-jump", "grad-norm-growth")
+OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
+NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
+ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
+SEVERITIES = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
+
+
+@dataclass(slots=True)
+class Seat:
+    """A rule and the alert that it holds."""
+
+    rule: Rule
+    reading: Reading
+    name: str  # of the condition
+    graced: bool  # left out in the first rollouts of a new attempt
+    shown: bool  # asked even while silenced
+    judge: Callable[[Rollout, Stage], Reading]  # the rule's: looked up once
+    alone: bool = True  # no other seat has the same condition
+    silencers: list[Seat] = field(default_factory=list)  # an alert of one of these silences it
+    alert: Alert | None = None
+    held: str = ""  # the evidence of what was silenced
+    resolved_at: int = -(10**9)  # turn in which the alert was resolved
+    since: int = 0  # turn in which its word changed last
+    idle: bool = False  # it learns, but nothing came to learn from for `PATIENCE` rollouts
+
+    @property
+    def word(self) -> Reading:
+        """What it says of its condition, to a person."""
+        return IDLE if self.idle else self.reading
+
+    def silenced(self) -> bool:
+        """Whether it would only say what follows from an alert that is open."""
+        for seat in self.silencers:  # noqa: SIM110  (a generator costs half a microsecond)
+            if seat.alert is not None:
+                return True
+        return False
+
+
+def _seat(rule: Rule) -> Seat:
+    name = rule.condition.id
+    return Seat(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
+
+
+def _least(alerts: list[Alert]) -> int:
+    """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
+    for open_ in (False, True):
+        for severity in SEVERITIES:
+            for i, alert in enumerate(alerts):
+                if alert.severity is severity and alert.open is open_:
+                    return i
+    return 0
+
+
+class Judge:
+    """Asks every rule once a rollout and stage, and keeps the alerts.
+
+    `sampled` and `trained` are called once a rollout each, in this order and in the order of the run; a missing
+    value is absent from `rollout.values`. Nothing here looks ahead: a log cut after an alert gives the same alert.
+    `off` are the ids of conditions that the person switched off. About 40 µs a rollout, whatever the run's length.
+    """
+
+    def __init__(self, profile: Profile | None = None, off: Iterable[str] = ()) -> None:
+        self.profile = profile
+        self.off = set(off) | set(profile.switched_off if profile else ())
+        self.by_design: frozenset[str] = frozenset()  # conditions that can't apply to this run
+        self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
+        self._own = OwnRanges(profile.ranges() if profile else {})
+        self.ranges = self._own.known  # signal -> Range | Learning
+        self._told: dict[str, dict[str, Alert]] = {}  # open alerts of `raise_`: condition -> message -> alert
+        self.states: dict[str, Reading] = {}
+        self.at: int | None = None  # the newest rollout's number
+        self.rebased_at: int | None = None  # since when the person's new baseline counts
+        self._time: float | None = None
+        self._turn = 0  # rollouts judged, over all attempts
+        self._attempt = 1
+        self._grace = 0
+        self._seats = [_seat(rule) for rule in rules_of(profile)]
+        self._of: dict[str, list[Seat]] = {}
+        for seat in self._seats:
+            self._of.setdefault(seat.name, []).append(seat)
+            self.states[seat.name] = self._off_or(seat)
+        for seat in self._seats:
+            seat.silencers = [s for name in SILENCED_BY.get(seat.name, ()) for s in self._of[name]]
+            seat.alone = len(self._of[seat.name]) == 1
+        self._sampling: list[Seat] = []  # those that are asked at each stage
+        self._training: list[Seat] = []
+        self._seat_all()
+
+    # -- rollouts ------------------------------------------------------------------------------
+
+    def sampled(self, rollout: Rollout) -> None:
+        """The answers of a rollout are known."""
+        self._begin(rollout)
+        self._ask(self._sampling, rollout, Stage.SAMPLED)
+        self._own.widen(rollout, updates=False)
+
+    def trained(self, rollout: Rollout) -> None:
+        """The updates of a rollout are done too, or it is over without them."""
+        self.at, self._time = rollout.number, rollout.time
+        self._ask(self._training, rollout, Stage.TRAINED)
+        self._own.widen(rollout, updates=True)
+        self._note_idle()
+        if self._grace and rollout.rank >= GRACE - 1:
+            self._grace = 0
+            self.clear("restarted", rollout.number, rollout.time)
+
+    def _begin(self, rollout: Rollout) -> None:
+        self.at, self._time, self._turn = rollout.number, rollout.time, self._turn + 1
+        if self._grace:
+            self._grace = max(GRACE - rollout.rank, 0)
+
+    def _seat_all(self) -> None:
+        """Note who is asked at each stage: all but what is switched off."""
+        on = [seat for seat in self._seats if seat.name not in self.off and seat.name not in self.by_design]
+        self._sampling = [seat for seat in on if Stage.SAMPLED in seat.rule.stages]
+        self._training = [seat for seat in on if Stage.TRAINED in seat.rule.stages]
+
+    def _ask(self, seats: list[Seat], rollout: Rollout, stage: Stage) -> None:
+        """A dozen seats a rollout, most of them fine as before: that path is a few comparisons a seat."""
+        grace, firing = self._grace, State.FIRING
+        for seat in seats:
+            if grace and seat.graced:
+                continue
+            silenced = seat.silenced() if seat.silencers else False
+            if silenced and not seat.shown:
+                continue
+            reading = seat.judge(rollout, stage)
+            if reading is not seat.reading:
+                self._take_word(seat, reading)
+            if seat.alert is not None or (reading is not OK and reading.state is firing):
+                self._follow(seat, rollout, silenced)
+
+    def _take_word(self, seat: Seat, reading: Reading) -> None:
+        before, seat.reading = seat.reading, reading
+        if reading.state is not before.state or reading.count != before.count:
+            seat.since, seat.idle = self._turn, False
+        self._tell(seat.name)
+
+    def _note_idle(self) -> None:
+        """Rules that have long had nothing to learn from: of another setup, before the actor trains, for ever."""
+        for seat in self._seats:
+            if seat.reading.state is State.LEARNING and not seat.idle and self._turn - seat.since >= PATIENCE:
+                seat.idle = True
+                self._tell(seat.name)
+
+    def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
+        """Turn a reading into the life of the seat's alert."""
+        reading, alert = seat.reading, seat.alert
+        if reading.state is State.FIRING:
+            if alert is not None:
+                alert.state = AlertState.FIRING
+                self._worsen(alert, reading, rollout)
+            elif not silenced:
+                seat.alert = self._raise(seat, reading, rollout)
+            elif reading.evidence:  # said once, when it begins to hold
+                seat.held = f"{reading.evidence}, at rollout {rollout.number}; held back until now"
+        elif alert is not None:
+            if reading.state is State.RECOVERING:
+                alert.state = AlertState.RECOVERING
+            elif reading.state is not State.LEARNING:
+                alert.resolve(rollout.number, rollout.time)
+                seat.alert, seat.resolved_at = None, self._turn
+
+    def _raise(self, seat: Seat, reading: Reading, rollout: Rollout) -> Alert:
+        words, evidence = seat.rule.condition, reading.evidence or seat.held
+        if self._turn - seat.resolved_at <= REOPENS:
+            last = next(
+                (
+                    a
+                    for a in reversed(self.alerts)
+                    if a.words is words and (words.signals or a.signals == reading.signals)
+                ),
+                None,
+            )
+            if last is not None:
+                last.reopen(rollout.number, evidence)
+                self._worsen(last, reading, rollout)
+                return last
+        alert = Alert(
+            words,
+            reading.severity or words.severity,
+            reading.signals or words.signals,
+            evidence,
+            rollout.number,
+            rollout.time,
+            rollout.attempt,
+        )
+        self._keep(alert)
+        return alert
+
+    @staticmethod
+    def _worsen(alert: Alert, reading: Reading, rollout: Rollout) -> None:
+        """Escalate the same alert where the reading is worse, or names more signals."""
+        severity = reading.severity or alert.words.severity
+        more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
+        if SEVERITIES.index(severity) > SEVERITIES.index(alert.severity) or more:
+            alert.severity = max(severity, alert.severity, key=SEVERITIES.index)
+            alert.signals += more
+            alert.note("worse", rollout.number, reading.evidence)
+
+    def _keep(self, alert: Alert) -> None:
+        self.alerts.append(alert)
+        if len(self.alerts) > KEPT:
+            del self.alerts[_least(self.alerts)]
+
+    def _tell(self, condition: str) -> None:
+        """The condition's word is that of its most serious seat."""
+        seats = self._of[condition]
+        if len(seats) == 1:
+            self.states[condition] = seats[0].word
+        else:
+            self.states[condition] = max((s.word for s in seats), key=lambda r: ORDER[r.state])
+
+    # -- what comes from facts and clocks --------------------------------------------------------
+
+    def raise_(
+        self,
+        condition: str,
+        step: int | None,
+        time: float | None,
+        evidence: str,
+        severity: Severity | None = None,
+        message: str = "",
+    ) -> None:
+        """Raise a condition that no rollout decides. One that is open is not raised again: further lines are counted.
+
+        `message` is the id of a known message; each is raised for itself.
+        """
+        if condition in self.off:
+            return
+        told = self._told.setdefault(condition, {})
+        if message in told:
+            if condition in OF_LINES:
+                told[message].say_again()
+            return
+        words = CONDITIONS[condition]
+        alert = Alert(words, severity or words.severity, words.signals, evidence, step, time, self._attempt)
+        alert.explained = MESSAGES.get(message)
+        told[message] = alert
+        self._keep(alert)
+        self.states[condition] = Reading(State.FIRING, evidence)
+
+    def clear(self, condition: str, step: int | None, time: float | None) -> None:
+        """What `raise_` raised is over."""
+        for alert in self._told.pop(condition, {}).values():
+            alert.resolve(step, time)
+            self.states[condition] = OK
+
+    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+        """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""
+        self._attempt += 1
+        self._grace = GRACE
+        self.clear("restarted", at, time)
+        for seat in self._seats:
+            seat.rule.restarted()
+        self.raise_("restarted", at, time, evidence)
+
+    # -- what the person says ----------------------------------------------------------------------
+
+    def switch(self, condition: str, on: bool) -> None:
+        """Switch a condition off or on; an open alert of one that is switched off is over."""
+        if on:
+            self.off.discard(condition)
+        else:
+            self.off.add(condition)
+        self._seat_all()
+        self._begin_anew({condition})
+        if not on:
+            self.clear(condition, self.at, self._time)
+
+    def apply(self, by_design: frozenset[str]) -> None:
+        """The run's arguments say which conditions can't apply; what is open of these is over."""
+        changed = by_design ^ self.by_design
+        if changed:
+            self.by_design = by_design
+            self._seat_all()
+            self._begin_anew(changed)
+
+    def _begin_anew(self, conditions: Collection[str]) -> None:
+        for seat in self._seats:
+            if seat.name in conditions:
+                seat.rule.rebase()
+                self._drop(seat)
+                self._tell(seat.name)
+
+    def rebase(self) -> None:
+        """The person said: what comes now is the new normal. Every rule learns anew, alerts of the old one are over."""
+        self.rebased_at = self.at
+        self._begin_anew(self._of)
+        self._own.forget()
+
+    def acknowledge(self, alert: Alert) -> None:
+        """The person has seen it."""
+        acknowledge(alert)
+
+    def snooze(self, alert: Alert, rollouts: int) -> None:
+        """Keep an alert quiet for that many rollouts from now on."""
+        snooze(alert, rollouts, self.at)
+
+    def _drop(self, seat: Seat) -> None:
+        if seat.alert is not None:
+            seat.alert.resolve(self.at, self._time)
+            seat.alert = None
+        seat.reading, seat.since, seat.idle = self._off_or(seat), self._turn, False
+        seat.resolved_at, seat.held = -(10**9), ""
+
+    def _off_or(self, seat: Seat) -> Reading:
+        return OFF if seat.name in self.off or seat.name in self.by_design else LEARNING
+
+    # -- ranges --------------------------------------------------------------------------------------
+
+    @property
+    def grace(self) -> int:
+        """How many more rollouts of a new attempt are not judged."""
+        return self._grace
+
+    def readings_of(self, signal: str) -> list[Reading]:
+        """What each condition that is about this signal says of it now."""
+        found = []
+        for seat in self._seats:
+            signals = seat.reading.signals or seat.rule.condition.about
+            if signal in signals:
+                found.append(seat.word)
+        return found
+
+    def judges(self, signals: Iterable[str]) -> bool:
+        """Whether a condition that is about one of these signals has found something or nothing."""
+        return any(r.state not in (State.LEARNING, State.OFF) for name in signals for r in self.readings_of(name))
+
+    @property
+    def held(self) -> dict[str, str]:
+        """The conditions that hold but raise no alert, each with the one whose open alert says it already."""
+        mute = (s for s in self._seats if s.alert is None and s.silencers and s.reading.state is State.FIRING)
+        return {s.name: by.name for s in mute for by in s.silencers if by.alert is not None}
