@@ -12,7 +12,7 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.alerting.profile import Profile, write_profile
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.errors import NoMetric, UsageError
-from miles_tui.ingest.logs import Log
+from miles_tui.ingest.discovery import Log
 from miles_tui.reading import read_log
 
 

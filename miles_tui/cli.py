@@ -42,7 +42,7 @@ from miles_tui.output import complain, ended, hand_over, not_all, one_line, prep
 
 if TYPE_CHECKING:
     from miles_tui.export import Exporter
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
 
 SUMMARY = """\
 miles-tui LOG...               the dashboard; LOG is a file, a folder (its runs), - or FILE.gz
@@ -74,7 +74,7 @@ def dashboard(argv: Sequence[str]) -> int:
     piped_in(a.logs)
     if not sys.stdout.isatty():
         return check([*a.logs, *passed_on(a)])
-    from miles_tui.ingest.logs import Told, find_logs, here, newest_log
+    from miles_tui.ingest.discovery import Told, find_logs, here, newest_log
 
     given = a.logs or [newest_log(here())]
     logs = wanted(find_logs(given, must_exist=False, rotations=a.rotated), a)
@@ -113,7 +113,7 @@ def replay(argv: Sequence[str]) -> int:
     piped_in([a.log])
     if not sys.stdout.isatty():
         return check([a.log, *(["--profile", a.profile] if a.profile else [])])
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
 
     log = only(find_logs([a.log]), a.log)
     setup = setup_of(a)
@@ -132,7 +132,7 @@ def check(argv: Sequence[str]) -> int:
     add_profile(p)
     add_source(p)
     a = p.parse_intermixed_args(argv)  # LOG --format json LOG
-    from miles_tui.ingest.logs import find_logs, here, newest_log
+    from miles_tui.ingest.discovery import find_logs, here, newest_log
     from miles_tui.report import judge_log
 
     profile = load_profile(a.profile)
@@ -179,12 +179,12 @@ def export(argv: Sequence[str]) -> int:
 
     exporter = Exporter(sys.stdout.write, a.format)
     if a.follow:
-        from miles_tui.ingest.logs import find_logs
+        from miles_tui.ingest.discovery import find_logs
 
         log = only(find_logs([a.log], must_exist=False, rotations=a.rotated), a.log)
         return export_follow(wanted([log], a)[0], exporter)
-    from miles_tui.ingest.items import read_items
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
+    from miles_tui.ingest.history.log_items import read_items
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
         for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
@@ -200,9 +200,9 @@ def export(argv: Sequence[str]) -> int:
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
     from miles_tui.core.parsing.reader import Reader
-    from miles_tui.ingest.follow import follow_blocking
-    from miles_tui.ingest.pieces import Cut, Data, Ended
-    from miles_tui.ingest.watch import Stop
+    from miles_tui.ingest.follow.chunks import Cut, Data, Ended
+    from miles_tui.ingest.follow.follower import follow_blocking
+    from miles_tui.ingest.follow.watcher import Stop
 
     gc.enable()  # this one goes on for days
     stop, reader = Stop(), Reader()
@@ -234,7 +234,7 @@ def calibrate(argv: Sequence[str]) -> int:
     )
     a = p.parse_intermixed_args(argv)
     from miles_tui.calibration import learn_from
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
     from miles_tui.profiles import place, replaced, save
 
     file = place(a.name) if a.name is not None else a.output
@@ -273,7 +273,7 @@ def profiles(argv: Sequence[str]) -> int:
 
 
 def status(argv: Sequence[str]) -> int:
-    from miles_tui.ingest.past import NEWEST, NEWEST_MB, NEWEST_ROLLOUTS, is_seekable, without_past
+    from miles_tui.ingest.history.start_position import NEWEST, NEWEST_MB, NEWEST_ROLLOUTS, is_seekable, without_past
 
     p = parser("status", "One line about a run, for tmux's status-right or a prompt, from the end of the log.\n\n"
                f"It judges the newest {NEWEST_ROLLOUTS} rollouts by themselves, and fewer where these fill more than\n"
@@ -283,7 +283,7 @@ def status(argv: Sequence[str]) -> int:
     add_profile(p)
     a = p.parse_args(argv)
     from miles_tui.brief import status_line
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
     from miles_tui.reading import read_as_of
 
     log = find_logs([a.log])[0]
@@ -302,7 +302,7 @@ def report(argv: Sequence[str]) -> int:
     add_past(p)
     a = p.parse_args(argv)
     from miles_tui.brief import paste
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
     from miles_tui.reading import read_as_of
 
     logs, new_run = find_logs([a.log]), own_runs(a)
@@ -389,8 +389,8 @@ def program() -> int:
     """
     gc.disable()
     status = main()
-    if "miles_tui.ingest.follow" in sys.modules:
-        from miles_tui.ingest.hung import end_if_hanging
+    if "miles_tui.ingest.follow.follower" in sys.modules:
+        from miles_tui.ingest.follow.hung import end_if_hanging
 
         end_if_hanging(status)
     gc.freeze()

@@ -19,8 +19,8 @@ from miles_tui.tomlfile import parsed, text_of
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
     from miles_tui.core.run.run_state import RunState
-    from miles_tui.ingest.pauses import PauseLog
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
+    from miles_tui.ingest.history.pause_log import PauseLog
     from miles_tui.ui.setup import Setup
 
 # Settings that only a screen asks for.
@@ -171,7 +171,7 @@ def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
     """The logs, without the past that nobody wants."""
     if a.tail is None and a.since is None:
         return logs
-    from miles_tui.ingest.past import Past, parse_since, without_past
+    from miles_tui.ingest.history.start_position import Past, parse_since, without_past
 
     past = Past(rollouts=a.tail) if a.tail is not None else parse_since(a.since)
     return [without_past(log, past) for log in logs]
@@ -180,7 +180,7 @@ def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
 def pauses_of(name: str | None) -> PauseLog | None:
     if name is None:
         return None
-    from miles_tui.ingest.pauses import PauseLog
+    from miles_tui.ingest.history.pause_log import PauseLog
 
     return PauseLog(Path(name))
 
@@ -257,7 +257,7 @@ def compared(names: list[str]) -> list[Log]:
         return []
     if "-" in names:
         raise UsageError("--compare -: give a file, standard input is read once")
-    from miles_tui.ingest.logs import find_logs
+    from miles_tui.ingest.discovery import find_logs
 
     return find_logs(names)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.run_state import Pauses, RunState
-from miles_tui.ingest.items import read_items
-from miles_tui.ingest.logs import age_seconds
-from miles_tui.ingest.past import is_seekable
-from miles_tui.ingest.read import Log
+from miles_tui.ingest.discovery import age_seconds
+from miles_tui.ingest.files.log_file import Log
+from miles_tui.ingest.history.log_items import read_items
+from miles_tui.ingest.history.start_position import is_seekable
 
 
 def read_log(

@@ -19,7 +19,7 @@ from miles_tui.core.run.status import evidence_of, held_by, not_measured, standi
 from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.export import plain_number
-from miles_tui.ingest.logs import Log, age_seconds
+from miles_tui.ingest.discovery import Log, age_seconds
 from miles_tui.reading import read_log
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Data
-from miles_tui.ingest.watch import Attention
+from miles_tui.ingest.follow.chunks import Data
+from miles_tui.ingest.follow.follower import Batch
+from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.setup import Setup
 

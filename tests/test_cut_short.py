@@ -10,9 +10,9 @@ import pytest
 from commands import LOGS, run
 
 from miles_tui.core.model.records import Fact, FactKind
-from miles_tui.ingest.items import read_items
-from miles_tui.ingest.logs import find_logs
-from miles_tui.ingest.read import read_all
+from miles_tui.ingest.discovery import find_logs
+from miles_tui.ingest.files.log_file import read_all
+from miles_tui.ingest.history.log_items import read_items
 from miles_tui.locations import sample_log
 
 

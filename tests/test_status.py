@@ -20,7 +20,7 @@ from miles_tui.core.alerting.conditions.stalled import LEAST
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Record
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.logs import find_logs
+from miles_tui.ingest.discovery import find_logs
 from miles_tui.reading import read_as_of
 
 GAP_JUMP = str(LOGS / "gap-jump.log")

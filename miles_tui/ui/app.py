@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.theme import Theme as TextualTheme
 
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 LATEST_BEGIN = 0.3  # seconds after which the log is read although nothing was painted yet

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
-from miles_tui.ingest.away import DISK
+from miles_tui.ingest.files.away import DISK
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from miles_tui.ui.runs import UNREAD, RunRow, run_row
 from miles_tui.ui.session import Session
 
 if TYPE_CHECKING:
-    from miles_tui.ingest.glance import Glance, Mark
-    from miles_tui.ingest.pieces import Piece
+    from miles_tui.ingest.follow.chunks import Piece
+    from miles_tui.ingest.follow.glance import Glance, Mark
     from miles_tui.ui.setup import Setup
 
 UNREADABLE, MISSING = "unreadable", "missing"
@@ -136,7 +136,7 @@ class Listed:
         )
 
     async def _take(self, session: Session, glance: Glance, pieces: list[Piece], host: Host) -> None:
-        from miles_tui.ingest.follow import Batch
+        from miles_tui.ingest.follow.follower import Batch
 
         age = 0.0 if session.watched else self.feed.age()
         while not self.gone:
@@ -216,9 +216,9 @@ def may_go(run: RunState, age: float) -> bool:
 def _newest(feed: Feed) -> Glance:
     """What gives the log from its newest rollouts on. Blocks. Raises UnreadableLog."""
     from miles_tui.errors import UnreadableLog
-    from miles_tui.ingest.glance import Glance
-    from miles_tui.ingest.past import NEWEST, is_seekable, without_past
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
+    from miles_tui.ingest.follow.glance import Glance
+    from miles_tui.ingest.history.start_position import NEWEST, is_seekable, without_past
 
     if not feed.parts:
         raise UnreadableLog(f"{feed.name} can be read only once")

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from miles_tui.core.model.records import Fact, Record
-from miles_tui.ingest.logs import age_seconds
-from miles_tui.ingest.pieces import Data, Ended
-from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
-from miles_tui.ingest.watch import Attention
+from miles_tui.ingest.discovery import age_seconds
+from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
+from miles_tui.ingest.follow.chunks import Data, Ended
+from miles_tui.ingest.follow.watcher import Attention
 
 if TYPE_CHECKING:
-    from miles_tui.ingest.follow import Batch
+    from miles_tui.ingest.follow.follower import Batch
 
 SHOWN_AT_ONCE = 3  # rollouts that a replay begins with
 
@@ -86,7 +86,7 @@ class LiveFeed:
         return max(0.0, time.time() - self.written) if self.written else 0.0
 
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
-        from miles_tui.ingest.follow import follow
+        from miles_tui.ingest.follow.follower import follow
 
         following = follow(
             self.path, stop=stop, polling=self.polling, before=self.before, stdin=self.stdin, start=self.start,
@@ -142,7 +142,7 @@ class ReplayFeed:
         return 0.0
 
     async def batches(self, stop: asyncio.Event) -> AsyncGenerator[Batch, None]:
-        from miles_tui.ingest.follow import Batch
+        from miles_tui.ingest.follow.follower import Batch
 
         loop = asyncio.get_running_loop()
         begin, position, count = loop.time(), 0, 0
@@ -188,7 +188,7 @@ class ReplayFeed:
             for text in read_all(self.log):
                 yield text
             return
-        from miles_tui.ingest.follow import follow
+        from miles_tui.ingest.follow.follower import follow
 
         async with aclosing(follow(os.fspath(self.log), stop=stop, stdin=self.stdin)) as batches:
             async for batch in batches:

@@ -15,7 +15,7 @@ from miles_tui.ui.aside import aside
 from miles_tui.ui.views import series_of
 
 if TYPE_CHECKING:
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
 
 
 @dataclass(slots=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.run.run_state import Change, RunState
-from miles_tui.ingest.logs import binary
-from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing
+from miles_tui.ingest.discovery import binary
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.chosen import Chosen
 from miles_tui.ui.notice import Known
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miles_tui.core.alerting.alert import Alert
     from miles_tui.core.parsing.reader import Reader
     from miles_tui.core.parsing.tail_buffer import Ring
-    from miles_tui.ingest.follow import Batch
+    from miles_tui.ingest.follow.follower import Batch
 
 GLANCE_SECONDS = 10.0
 DOUBT_SECONDS = 600.0  # records may be that much older than the lines behind them

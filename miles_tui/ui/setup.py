@@ -14,7 +14,7 @@ from miles_tui.core.run.run_state import RunState
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
     from miles_tui.core.run.run_state import Pauses
-    from miles_tui.ingest.read import Log
+    from miles_tui.ingest.files.log_file import Log
 
 
 @dataclass(slots=True, frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock
 
-from miles_tui.ingest.tail import Tail
+from miles_tui.ingest.follow.tailer import Tail
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import time
 from io import FileIO
 from pathlib import Path
 
-from miles_tui.ingest.pieces import Cut, Data
-from miles_tui.ingest.tail import SHRINK_SECONDS, Tail
+from miles_tui.ingest.follow.chunks import Cut, Data
+from miles_tui.ingest.follow.tailer import SHRINK_SECONDS, Tail
 
 
 class Writer:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from miles_tui.ingest.pieces import Data, Piece
-from miles_tui.ingest.tail import Tail
+from miles_tui.ingest.follow.chunks import Data, Piece
+from miles_tui.ingest.follow.tailer import Tail
 
 
 class Clock:

@@ -14,13 +14,13 @@ from ingest.hostile import Watched, numbers
 from ingest.tailing import Clock, append, lines, look
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.follow import follow_blocking
-from miles_tui.ingest.logs import find_logs
-from miles_tui.ingest.pauses import PauseLog
-from miles_tui.ingest.pieces import Appeared, Cut, Data, Missing, Why
-from miles_tui.ingest.read import read_all
-from miles_tui.ingest.tail import DEAD_SECONDS, GONE_SECONDS, LATE_SECONDS, Tail
-from miles_tui.ingest.watch import Stop
+from miles_tui.ingest.discovery import find_logs
+from miles_tui.ingest.files.log_file import read_all
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
+from miles_tui.ingest.follow.follower import follow_blocking
+from miles_tui.ingest.follow.tailer import DEAD_SECONDS, GONE_SECONDS, LATE_SECONDS, Tail
+from miles_tui.ingest.follow.watcher import Stop
+from miles_tui.ingest.history.pause_log import PauseLog
 
 CALLS = ("open", "close", "pread", "read", "fstat", "stat", "lstat", "lseek", "scandir", "readlink")
 OF_A_DESCRIPTOR = ("close", "pread", "read", "fstat", "lseek")

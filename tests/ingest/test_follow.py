@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.follow import Batch, follow, follow_blocking
-from miles_tui.ingest.pieces import Cut, Data, Ended, Missing, Why
-from miles_tui.ingest.read import Log, read_all
-from miles_tui.ingest.source import CHUNK
-from miles_tui.ingest.watch import Stop
+from miles_tui.ingest.files.log_file import Log, read_all
+from miles_tui.ingest.files.open_file import CHUNK
+from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing, Why
+from miles_tui.ingest.follow.follower import Batch, follow, follow_blocking
+from miles_tui.ingest.follow.watcher import Stop
 
 DEADLINE = 20.0
 
@@ -192,9 +192,9 @@ def test_a_stop_set_before_it_begins_still_reads(tmp_path: Path) -> None:
 
 PROGRAM = """
 import signal, sys
-from miles_tui.ingest.follow import follow_blocking
-from miles_tui.ingest.pieces import Data
-from miles_tui.ingest.watch import Stop
+from miles_tui.ingest.follow.follower import follow_blocking
+from miles_tui.ingest.follow.chunks import Data
+from miles_tui.ingest.follow.watcher import Stop
 
 stop = Stop()
 for number in (signal.SIGINT, signal.SIGTERM):

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock, append, look
 
-from miles_tui.ingest import known
-from miles_tui.ingest.follow import follow_blocking
-from miles_tui.ingest.known import end_in, find_unread
-from miles_tui.ingest.pieces import Cut, Data, Why
-from miles_tui.ingest.read import Log, read_all
-from miles_tui.ingest.source import NOTHING, OPENING, SPOTS, PlainFile, Trace
-from miles_tui.ingest.tail import LATE_SECONDS, Tail
-from miles_tui.ingest.watch import Stop
+from miles_tui.ingest.files import fingerprint as known
+from miles_tui.ingest.files.fingerprint import end_in, find_unread
+from miles_tui.ingest.files.log_file import Log, read_all
+from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, PlainFile, Trace
+from miles_tui.ingest.follow.chunks import Cut, Data, Why
+from miles_tui.ingest.follow.follower import follow_blocking
+from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tail
+from miles_tui.ingest.follow.watcher import Stop
 
 
 def lines(begin: int, end: int) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from ingest.hostile import Watched, numbers
 
-from miles_tui.ingest.source import MARK
+from miles_tui.ingest.files.open_file import MARK
 
 
 class PackingWriter(Watched):

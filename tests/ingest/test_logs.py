@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest import logs
-from miles_tui.ingest.logs import Told, age_seconds, find_logs, newest_log, runs_in, why_empty
-from miles_tui.ingest.rotations import is_rotation
+from miles_tui.ingest import discovery as logs
+from miles_tui.ingest.discovery import Told, age_seconds, find_logs, newest_log, runs_in, why_empty
+from miles_tui.ingest.files.rotations import is_rotation
 
 METRIC = b"[2026-10-15 16:0%d:38.214 x] log_utils.py:542 - step %d: {'train/loss': 3.2e-08, 'train/step': %d}\n"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from miles_tui.errors import UsageError
-from miles_tui.ingest import backwards, past
-from miles_tui.ingest.past import Past, begin_in, launch_facts, parse_since, without_past
-from miles_tui.ingest.read import Log, read_all
+from miles_tui.ingest.files import reverse_reader as backwards
+from miles_tui.ingest.files.log_file import Log, read_all
+from miles_tui.ingest.history import start_position as past
+from miles_tui.ingest.history.start_position import Past, begin_in, launch_facts, parse_since, without_past
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 LOG = LOGS / "plain-seed1.log"

@@ -8,7 +8,7 @@ import pytest
 
 from miles_tui.core.parsing.line_prefix import time_of
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.pauses import PauseLog
+from miles_tui.ingest.history.pause_log import PauseLog
 
 
 def at(clock: str) -> float:

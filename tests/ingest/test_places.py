@@ -9,8 +9,8 @@ import pytest
 
 from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest import places
-from miles_tui.ingest.places import Place, find_place
+from miles_tui.ingest.history import context_lines as places
+from miles_tui.ingest.history.context_lines import Place, find_place
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 NOISE = b"[2026-10-15 23:00:09] Decode batch. #running-req: 23: {x\n" * 50

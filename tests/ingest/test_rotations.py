@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.ingest.logs import find_logs, runs_in
-from miles_tui.ingest.pieces import Data
-from miles_tui.ingest.rotations import End, base_of, continues, first_metrics, last_metrics
-from miles_tui.ingest.source import PlainFile
-from miles_tui.ingest.tail import Tail
+from miles_tui.ingest.discovery import find_logs, runs_in
+from miles_tui.ingest.files.open_file import PlainFile
+from miles_tui.ingest.files.rotations import End, base_of, continues, first_metrics, last_metrics
+from miles_tui.ingest.follow.chunks import Data
+from miles_tui.ingest.follow.tailer import Tail
 
 NOISE = b"(SGLangEngine pid=43) [2026-10-15 16:00:00] Decode batch. #running-req: 54\n"
 

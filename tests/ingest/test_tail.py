@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock, append, lines, look, look_now, merged
 
-from miles_tui.ingest.pieces import Appeared, Cut, Data, Missing, Why
-from miles_tui.ingest.tail import LATE_SECONDS, TORN_SECONDS, Tail
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
+from miles_tui.ingest.follow.tailer import LATE_SECONDS, TORN_SECONDS, Tail
 
 
 def test_appended_and_torn_in_a_character(tail: Tail, log: Path) -> None:

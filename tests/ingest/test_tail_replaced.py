@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 from ingest.tailing import Clock, append, lines, look
 
-from miles_tui.ingest import source
-from miles_tui.ingest.pieces import Appeared, Cut, Ended, Missing, Why
-from miles_tui.ingest.tail import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tail
+from miles_tui.ingest.files import open_file as source
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Why
+from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tail
 
 
 def test_copied_and_truncated(tail: Tail, log: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import watchfiles._rust_notify as notify
 
-from miles_tui.ingest import watch
-from miles_tui.ingest.watch import Attention, Stop, Watch, Woke, file_system, folders_on_the_way
+from miles_tui.ingest.follow import watcher as watch
+from miles_tui.ingest.follow.watcher import Attention, Stop, Watch, Woke, file_system, folders_on_the_way
 
 DEADLINE = 10.0
 

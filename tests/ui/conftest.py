@@ -21,9 +21,9 @@ from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Reading, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Data, Ended, Piece
-from miles_tui.ingest.watch import Attention
+from miles_tui.ingest.follow.chunks import Data, Ended, Piece
+from miles_tui.ingest.follow.follower import Batch
+from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.setup import Setup
 

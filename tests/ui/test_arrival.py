@@ -10,8 +10,8 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Fact, FactKind, Record
 from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Data
+from miles_tui.ingest.follow.chunks import Data
+from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ui.arrival import Zone, age_words
 from miles_tui.ui.session import Session
 

@@ -19,7 +19,7 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.logs import find_logs
+from miles_tui.ingest.discovery import find_logs
 from miles_tui.options import add_profile, add_screen, parser, setup_of
 from miles_tui.ui.chart import Mark, Other, draw_chart
 from miles_tui.ui.curves import PLENTY, curves_of, marks_at, partners, values_of, words

@@ -14,8 +14,8 @@ import pytest
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow import Batch
-from miles_tui.ingest.pieces import Appeared, Data, Ended, Missing, Piece
+from miles_tui.ingest.follow.chunks import Appeared, Data, Ended, Missing, Piece
+from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ui.feeds import LiveFeed, ReplayFeed
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.session import Session

@@ -20,7 +20,7 @@ from terminal import Terminal
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.read import Log
+from miles_tui.ingest.files.log_file import Log
 from miles_tui.ui import several
 from miles_tui.ui.app import MilesApp, _names
 from miles_tui.ui.feeds import LiveFeed

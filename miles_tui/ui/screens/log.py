@@ -16,7 +16,7 @@ from miles_tui.core.parsing.tail_buffer import Entry, entries_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import wrap
 from miles_tui.errors import MilesTuiError
-from miles_tui.ingest.places import Place, find_place
+from miles_tui.ingest.history.context_lines import Place, find_place
 from miles_tui.ui.aside import aside
 from miles_tui.ui.logbook import LogBook
 from miles_tui.ui.loglines import LEVELS, marked, whole_text

@@ -18,8 +18,8 @@ from enum import Enum
 from typing import Self
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.away import is_away
-from miles_tui.ingest.holes import data_from
+from miles_tui.ingest.files.away import is_away
+from miles_tui.ingest.files.holes import data_from
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read

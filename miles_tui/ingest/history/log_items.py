@@ -10,9 +10,9 @@ from miles_tui.core.model.records import Fact, FactKind, Item, Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_file
-from miles_tui.ingest.ahead import can_read_ahead, read_ahead
-from miles_tui.ingest.logs import SAMPLE, binary, why_empty
-from miles_tui.ingest.read import STDIN, Log, read_all
+from miles_tui.ingest.discovery import SAMPLE, binary, why_empty
+from miles_tui.ingest.files.log_file import STDIN, Log, read_all
+from miles_tui.ingest.history.subprocess_reader import can_read_ahead, read_ahead
 
 ENOUGH = 4096  # bytes of a pipe that tell whether it is a text
 LONG = 64 << 20  # bytes: of a shorter log the reading takes less than to begin a second process

@@ -22,13 +22,13 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from miles_tui.ingest.away import is_away
-from miles_tui.ingest.known import Source
-from miles_tui.ingest.late import LateLines
-from miles_tui.ingest.pieces import Appeared, Cut, Data, Ended, Missing, Piece, Why
-from miles_tui.ingest.rewritten import TORN_SECONDS, Rewritten
-from miles_tui.ingest.source import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
-from miles_tui.ingest.succession import Step, Succession
+from miles_tui.ingest.files.away import is_away
+from miles_tui.ingest.files.fingerprint import Source
+from miles_tui.ingest.files.open_file import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing, Piece, Why
+from miles_tui.ingest.follow.late_lines import LateLines
+from miles_tui.ingest.follow.rewritten import TORN_SECONDS, Rewritten
+from miles_tui.ingest.follow.rotation_tracker import Step, Succession
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once

@@ -8,12 +8,21 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from miles_tui.ingest.away import UnlessAway, is_away
-from miles_tui.ingest.known import Source, Unread, as_source, as_sources, copies_among, end_in, find_unread, is_packed
-from miles_tui.ingest.pieces import Why
-from miles_tui.ingest.rotations import is_ambiguous, lies_between
-from miles_tui.ingest.siblings import Folder, Found, oldest_first
-from miles_tui.ingest.source import MARK, NOTHING, Key, PlainFile, Trace
+from miles_tui.ingest.files.away import UnlessAway, is_away
+from miles_tui.ingest.files.fingerprint import (
+    Source,
+    Unread,
+    as_source,
+    as_sources,
+    copies_among,
+    end_in,
+    find_unread,
+    is_packed,
+)
+from miles_tui.ingest.files.open_file import MARK, NOTHING, Key, PlainFile, Trace
+from miles_tui.ingest.files.rotations import is_ambiguous, lies_between
+from miles_tui.ingest.follow.chunks import Why
+from miles_tui.ingest.follow.directory_snapshot import Folder, Found, oldest_first
 
 PAST = 64  # texts remembered, to know their copies
 LOOKS = 5  # a path that changes more often than that while we look is left for the next time

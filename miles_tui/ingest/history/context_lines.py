@@ -15,8 +15,8 @@ from typing import BinaryIO
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.backwards import blocks_backwards
-from miles_tui.ingest.source import GZIP_MAGIC
+from miles_tui.ingest.files.open_file import GZIP_MAGIC
+from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
 BLOCK = 1 << 20
 AROUND = 96 * 1024  # bytes before the record and behind it: a dozen rollouts of lines without noise

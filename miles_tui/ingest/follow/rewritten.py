@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from miles_tui.ingest.known import Source
-from miles_tui.ingest.source import MARK, Lost, PlainFile
-from miles_tui.ingest.succession import Succession
+from miles_tui.ingest.files.fingerprint import Source
+from miles_tui.ingest.files.open_file import MARK, Lost, PlainFile
+from miles_tui.ingest.follow.rotation_tracker import Succession
 
 TORN_SECONDS = 0.25  # how long a line may take to end: a rotated file's last one, or one that is put over others
 WINDOW = 1 << 20  # bytes of the old text that are compared at each look: 0.1 ms

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from miles_tui.core.parsing.line_splitter import MAX_LINE, last_end, line_end, without_hole
-from miles_tui.ingest.holes import hole_before
+from miles_tui.ingest.files.holes import hole_before
 
 
 def blocks_backwards(fd: int, size: int) -> Iterator[tuple[int, bytes]]:

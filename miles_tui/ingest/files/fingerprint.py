@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, MARK, OPENING, SPOT, GzipFile, Peek, PlainFile, Trace, unpacked
+from miles_tui.ingest.files.open_file import (
+    CHUNK,
+    GZIP_MAGIC,
+    MARK,
+    OPENING,
+    SPOT,
+    GzipFile,
+    Peek,
+    PlainFile,
+    Trace,
+    unpacked,
+)
 
 Source = PlainFile | GzipFile
 

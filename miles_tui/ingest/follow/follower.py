@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from os import PathLike
 
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.away import DISK
-from miles_tui.ingest.pieces import Appeared, Cut, Data, Missing, Piece, Why
-from miles_tui.ingest.read import STDIN, is_stream, open_parts, read_all, read_open
-from miles_tui.ingest.source import PlainFile, unreadable
-from miles_tui.ingest.stream import Stream
-from miles_tui.ingest.tail import BUDGET, Tail
-from miles_tui.ingest.watch import POLL, Attention, Stop, Watch, Woke, is_remote
+from miles_tui.ingest.files.away import DISK
+from miles_tui.ingest.files.log_file import STDIN, is_stream, open_parts, read_all, read_open
+from miles_tui.ingest.files.open_file import PlainFile, unreadable
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece, Why
+from miles_tui.ingest.follow.pipe import Stream
+from miles_tui.ingest.follow.tailer import BUDGET, Tail
+from miles_tui.ingest.follow.watcher import POLL, Attention, Stop, Watch, Woke, is_remote
 
 __all__ = ["Batch", "follow", "follow_blocking", "read_all"]
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from miles_tui.ingest.away import DISK
+from miles_tui.ingest.files.away import DISK
 
 CLONE_FILES = 0x400
 SECONDS = 2  # more than this process takes from there to its end

@@ -19,9 +19,9 @@ from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UsageError
 from miles_tui.files import is_missing, open_plain
-from miles_tui.ingest.backwards import blocks_backwards
-from miles_tui.ingest.read import STDIN, Log, is_stream, read_all
-from miles_tui.ingest.source import GZIP_MAGIC, PlainFile, unpacked, unreadable
+from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
+from miles_tui.ingest.files.open_file import GZIP_MAGIC, PlainFile, unpacked, unreadable
+from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
 BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
 STRETCH = 1 << 20  # bytes without a record, from which on text is searched as it is read (`core.reader.GAP`),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from miles_tui.core.model.records import Fact
 from miles_tui.core.parsing.line_splitter import MAX_LINE
-from miles_tui.ingest.holes import data_from
-from miles_tui.ingest.source import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
+from miles_tui.ingest.files.holes import data_from
+from miles_tui.ingest.files.open_file import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
 
 STDIN = "-"
 

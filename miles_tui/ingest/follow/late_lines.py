@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.ingest.source import CHUNK, PlainFile
+from miles_tui.ingest.files.open_file import CHUNK, PlainFile
 
 
 class LateLines:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from miles_tui.ingest.away import UnlessAway, is_away
-from miles_tui.ingest.known import copies_among, is_packed, text_of
-from miles_tui.ingest.source import PlainFile
+from miles_tui.ingest.files.away import UnlessAway, is_away
+from miles_tui.ingest.files.fingerprint import copies_among, is_packed, text_of
+from miles_tui.ingest.files.open_file import PlainFile
 
 
 class Kin(IntEnum):

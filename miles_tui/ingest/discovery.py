@@ -17,10 +17,10 @@ from pathlib import Path
 from miles_tui.core.parsing.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_dir
-from miles_tui.ingest.away import is_away
-from miles_tui.ingest.read import STDIN, Log, is_stream
-from miles_tui.ingest.rotations import METRIC, grouped, with_rotations
-from miles_tui.ingest.source import GZIP_MAGIC, Gunzip, Key, PlainFile, unreadable
+from miles_tui.ingest.files.away import is_away
+from miles_tui.ingest.files.log_file import STDIN, Log, is_stream
+from miles_tui.ingest.files.open_file import GZIP_MAGIC, Gunzip, Key, PlainFile, unreadable
+from miles_tui.ingest.files.rotations import METRIC, grouped, with_rotations
 
 __all__ = ["Log", "age_seconds", "find_logs", "here", "newest_log", "runs_in", "sample", "why_empty"]
 

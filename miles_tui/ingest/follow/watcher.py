@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miles_tui.ingest.away import is_away
+from miles_tui.ingest.files.away import is_away
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from miles_tui.ingest.away import UnlessAway
-from miles_tui.ingest.rotations import is_rotation
-from miles_tui.ingest.source import Key, PlainFile, Trace
+from miles_tui.ingest.files.away import UnlessAway
+from miles_tui.ingest.files.open_file import Key, PlainFile, Trace
+from miles_tui.ingest.files.rotations import is_rotation
 
 
 @dataclass(slots=True, frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from miles_tui.ingest.away import is_away
+from miles_tui.ingest.files.away import is_away
 
 
 def data_from(fd: int, at: int, size: int) -> int:
