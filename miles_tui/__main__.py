@@ -19,7 +19,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where i
 
 def program() -> int:
     """The exit status of the command line."""
-    from miles_tui.cli import program as run  # not before an interrupt is met
+    from miles_tui.cli.main import program as run  # not before an interrupt is met
 
     return run()
 

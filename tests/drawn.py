@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.color import ColorSystem
 from rich.segment import Segment
 
+from miles_tui.config.paths import bundled_themes
 from miles_tui.core.model.series import Series
-from miles_tui.locations import bundled_themes
 from miles_tui.ui.chart import Chart, draw_chart
 from miles_tui.ui.paint import Paper, _Pen, cells_of
 from miles_tui.ui.theme import load_theme

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from runs import args, healthy, rollout, state
 
-from miles_tui.brief import paste, status_line
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Fact, FactKind, Item, Record
 from miles_tui.core.run.run_state import RunState
+from miles_tui.present.status_line import paste, status_line
 from miles_tui.ui.views import header_view
 
 DONE = Fact(FactKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from commands import LOGS, run
 
+from miles_tui.config.paths import sample_log
 from miles_tui.core.model.records import Fact, FactKind
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.files.log_file import read_all
 from miles_tui.ingest.history.log_items import read_items
-from miles_tui.locations import sample_log
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from miles_tui.commands.export import Exporter, plain_number, stamp
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
-from miles_tui.export import Exporter, plain_number, stamp
 
 PREFIX = "(Trainer pid=1) [2026-10-15 16:01:02.216 actor] model.py:854 - step 3: "
 

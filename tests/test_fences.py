@@ -35,7 +35,7 @@ def test_fence(command: list[str]) -> None:
 def headless_modules(*argv: str) -> set[str]:
     """The modules that a command leaves imported."""
     code = (
-        "import sys\nfrom miles_tui.cli import main\n"
+        "import sys\nfrom miles_tui.cli.main import main\n"
         f"main({list(argv)!r})\n"
         "print('\\n'.join(sys.modules), file=sys.stderr)"
     )

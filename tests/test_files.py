@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from commands import LOGS
 
-from miles_tui import files, remember
-from miles_tui.cli import main
+from miles_tui import files
+from miles_tui.cli.main import main
+from miles_tui.config import view_state as remember
+from miles_tui.config.profile_store import known_profiles
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import UnfitFileError, is_dir, is_file, is_missing, named, read_small, write_whole
 from miles_tui.ingest.history.pause_log import PauseLog
-from miles_tui.profiles import known_profiles
 
 ERRORS = [errno.EACCES, errno.ESTALE, errno.ENOTCONN, errno.EIO, errno.ETIMEDOUT, errno.ENAMETOOLONG]
 Fail = Callable[[int], Path]

@@ -51,9 +51,9 @@ def test_the_installed_wheel_works_away_from_the_checkout(wheel: Path, tmp_path:
     code = (
         "import miles_tui, sys\n"
         "from miles_tui.ui.theme import load_themes\n"
-        "from miles_tui.cli import main\n"
+        "from miles_tui.cli.main import main\n"
         "print(miles_tui.__file__)\n"
-        "from miles_tui.locations import bundled_themes\n"
+        "from miles_tui.config.paths import bundled_themes\n"
         "found = load_themes([bundled_themes()])\n"
         "print(len(found.themes), len(found.failed))\n"
         "sys.exit(main(['demo']))\n"  # standard output is no terminal: the text of `check`

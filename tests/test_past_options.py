@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.cli import main
+from miles_tui.cli.main import main
 
 LOG = Path(__file__).resolve().parents[1] / "sample_logs" / "plain-seed1.log"
 

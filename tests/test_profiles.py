@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from miles_tui.config.profile_store import find, known_profiles, load, save
 from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.errors import BadSetting
-from miles_tui.profiles import find, known_profiles, load, save
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from commands import LOGS
 
-from miles_tui.cli import main
+from miles_tui.cli.main import main
+from miles_tui.config.settings import MOST_ENTRIES, Settings, in_force
 from miles_tui.errors import BadSetting
-from miles_tui.settings import MOST_ENTRIES, Settings, in_force
 
 PLAIN = str(LOGS / "plain-seed1.log")
 Write = Callable[[str | bytes], Path]

@@ -21,7 +21,7 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.discovery import find_logs
-from miles_tui.reading import read_as_of
+from miles_tui.runs.read_run import read_as_of
 
 GAP_JUMP = str(LOGS / "gap-jump.log")
 START = 1_790_000_000.0
@@ -145,7 +145,7 @@ def test_the_profile_of_the_settings_counts_and_an_option_wins(tmp_path: Path) -
 def test_settings_that_do_not_judge_cost_nothing(tmp_path: Path) -> None:
     own = settings(tmp_path, 'theme = "light"\n')
     code = (
-        "import sys; from miles_tui.cli import main; "
+        "import sys; from miles_tui.cli.main import main; "
         f"main(['status', {GAP_JUMP!r}]); sys.exit('pydantic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], env={**os.environ, **own}, check=False).returncode == 0

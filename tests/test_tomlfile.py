@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from commands import LOGS, one_clear_line, run
 
+from miles_tui.config.toml_file import parsed, text_of
 from miles_tui.errors import BadSetting
 from miles_tui.files import LARGEST
-from miles_tui.tomlfile import parsed, text_of
 
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 1500, "dark = " + "1" * 5000, "a = ", "a = 1\na = 2"])

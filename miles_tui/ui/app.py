@@ -23,10 +23,10 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from miles_tui.cli.stdio import complain
+from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
-from miles_tui.output import complain
-from miles_tui.remember import keep
 from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miles_tui.brief import status_line
 from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import MilesTuiError
+from miles_tui.present.status_line import status_line
 from miles_tui.ui.aside import aside
 from miles_tui.ui.feeds import Feed, LiveFeed
 from miles_tui.ui.notice import Known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from miles_tui.brief import status_line
+from miles_tui.present.status_line import status_line
 from miles_tui.ui.beyond import Listed
 from miles_tui.ui.command import Command
 from miles_tui.ui.notice import Herald, News, Watcher, as_json

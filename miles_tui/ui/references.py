@@ -62,6 +62,6 @@ class References:
 
 
 def _read(log: Log) -> RunState:
-    from miles_tui.reading import read_log
+    from miles_tui.runs.read_run import read_log
 
     return read_log(log, Judge(), keep_metrics=True)

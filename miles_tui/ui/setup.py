@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, frozen=True)
 class Notices:
-    """How an alert is noticed when nobody looks; the words are those of `miles_tui.settings.Notify`."""
+    """How an alert is noticed when nobody looks; the words are those of `miles_tui.config.settings.Notify`."""
 
     bell: str = "critical"  # the least severity that rings: critical, warning, never
     title: bool = True

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 
+from miles_tui.config.toml_file import parsed, text_of
 from miles_tui.errors import BadSetting
 from miles_tui.files import named
-from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
     from textual.theme import Theme as TextualTheme

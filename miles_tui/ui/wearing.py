@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from miles_tui.config.paths import config_dir, themes_dir
 from miles_tui.errors import BadSetting
-from miles_tui.locations import config_dir, themes_dir
 
 if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
@@ -31,7 +31,7 @@ class SettingsWatch:
         if self._seen == (stamp := self._stamp()) or not any(self.words):
             return False
         self._seen, before = stamp, self.words
-        from miles_tui.settings import in_force  # loaded by now: something was wrong
+        from miles_tui.config.settings import in_force  # loaded by now: something was wrong
 
         try:
             self.wrong = tuple(in_force(self._file)[1])

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import healthy
 
-from miles_tui.brief import paste, status_line
 from miles_tui.core.alerting.engine import KEPT, Judge
 from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.rollout_assembler import MOST_OPEN
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.update_means import MOST_NAMES
+from miles_tui.present.status_line import paste, status_line
 
 CHUNK = 1 << 16
 PAUSE = re.compile(rb"paused")

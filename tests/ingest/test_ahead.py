@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from miles_tui.config.paths import sample_log
 from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.history import log_items as items_module
 from miles_tui.ingest.history.log_items import read_items
 from miles_tui.ingest.history.subprocess_reader import BATCH, can_read_ahead, read_ahead
-from miles_tui.locations import sample_log
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process here")
 

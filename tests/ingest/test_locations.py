@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui import locations
+from miles_tui.config import paths as locations
 
 
 def test_by_the_xdg_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

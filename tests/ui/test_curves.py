@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from drawn import rows, series, styled, wire
 
+from miles_tui.cli.arguments import add_profile, add_screen, parser, setup_of
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.engine import Judge
@@ -20,7 +21,6 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
-from miles_tui.options import add_profile, add_screen, parser, setup_of
 from miles_tui.ui.chart import Mark, Other, draw_chart
 from miles_tui.ui.curves import PLENTY, curves_of, marks_at, partners, values_of, words
 from miles_tui.ui.screens.chart import ChartScreen

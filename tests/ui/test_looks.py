@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pictured import picture, spoken
 
-from miles_tui.locations import bundled_themes, themes_dir
+from miles_tui.config.paths import bundled_themes, themes_dir
 from miles_tui.ui import app as app_module
 from miles_tui.ui.looks import Looks
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from miles_tui.commands.check import report_of
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
-from miles_tui.report import report_of
 from miles_tui.ui.command import MOST_WAITING, Command
 from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
 from miles_tui.ui.noticing import Noticing, title_of

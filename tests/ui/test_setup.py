@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui import remember
+from miles_tui.cli.arguments import add_profile, add_screen, add_source, add_watch, parser, setup_of
+from miles_tui.config import view_state as remember
 from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog
-from miles_tui.options import add_profile, add_screen, add_source, add_watch, parser, setup_of
 from miles_tui.ui.setup import Setup
 
 Dashboard = Callable[..., object]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.css.stylesheet import Stylesheet
 
-from miles_tui.locations import sample_log
+from miles_tui.config.paths import sample_log
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.feeds import LiveFeed
 from miles_tui.ui.setup import Setup

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from miles_tui.config.toml_file import parsed, toml_value
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.ranges import Learning, Range
 from miles_tui.core.model.signals import BY_NAME
@@ -15,7 +16,6 @@ from miles_tui.core.stats.baseline import Norm
 from miles_tui.core.stats.duration_model import TimeNorm
 from miles_tui.core.text.sanitize import plain
 from miles_tui.errors import BadSetting, nearest, right_value
-from miles_tui.tomlfile import parsed, toml_value
 
 Trend = Literal["rises", "falls", "flat"]
 

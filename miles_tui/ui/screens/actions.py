@@ -139,7 +139,7 @@ class MainActions(OurScreen):
 
     def action_copy_report(self) -> None:
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
-        from miles_tui.brief import paste
+        from miles_tui.present.status_line import paste
 
         text = paste(self.session.run, self.session.name, self.today)
         self.app_.copy(text, "report copied", ": paste it into a chat")

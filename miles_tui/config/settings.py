@@ -12,13 +12,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from miles_tui.config.paths import bundled_themes, config_dir, themes_dir
+from miles_tui.config.toml_file import parsed, text_of, toml_value
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.files import is_missing, named
-from miles_tui.locations import bundled_themes, config_dir, themes_dir
-from miles_tui.tomlfile import parsed, text_of, toml_value
 
 FILE = "config.toml"
 MOST_ENTRIES = 500
@@ -155,7 +155,7 @@ def _leave_out(data: dict[str, Any], place: tuple[int | str, ...]) -> None:
 
 def _wrong_names(theme: str, profile: str) -> dict[str, str]:
     """Setting -> what is wrong with its value: no such theme, no such profile, or one that can't be used."""
-    from miles_tui.profiles import load
+    from miles_tui.config.profile_store import load
 
     wrong = {}
     themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in _listed(folder))

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from miles_tui.cli.stdio import complain
+from miles_tui.config.paths import config_dir
+from miles_tui.config.toml_file import parsed, text_of
 from miles_tui.errors import BadSetting, UsageError, meant
 from miles_tui.files import is_missing
-from miles_tui.locations import config_dir
-from miles_tui.output import complain
-from miles_tui.tomlfile import parsed, text_of
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
@@ -188,7 +188,7 @@ def pauses_of(name: str | None) -> PauseLog | None:
 def load_profile(name: str | None) -> Profile | None:
     if name is None:
         return None
-    from miles_tui.profiles import load
+    from miles_tui.config.profile_store import load
 
     return load(name)
 
@@ -264,8 +264,8 @@ def compared(names: list[str]) -> list[Log]:
 
 def from_settings(setup: Setup) -> Setup:
     """The settings' file over the defaults."""
-    from miles_tui.remember import recalled
-    from miles_tui.settings import in_force
+    from miles_tui.config.settings import in_force
+    from miles_tui.config.view_state import recalled
     from miles_tui.ui.setup import Notices
 
     path = config_dir() / "config.toml"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from miles_tui.config.paths import state_dir
 from miles_tui.files import read_small, write_whole
-from miles_tui.locations import state_dir
 
 FILE = "view.json"
 KEYS = ("theme", "signal")

@@ -11,6 +11,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from miles_tui.commands.export import plain_number
 from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.signals import BY_NAME, SIGNALS, Signal
@@ -18,9 +19,8 @@ from miles_tui.core.run.run_state import Pauses, RunState
 from miles_tui.core.run.status import evidence_of, held_by, not_measured, standing
 from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.export import plain_number
 from miles_tui.ingest.discovery import Log, age_seconds
-from miles_tui.reading import read_log
+from miles_tui.runs.read_run import read_log
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miles_tui import __version__
-from miles_tui.errors import MilesTuiError, UnreadableLog
-from miles_tui.files import is_dir
-from miles_tui.options import (
+from miles_tui.cli.arguments import (
     add_past,
     add_profile,
     add_screen,
@@ -38,10 +36,12 @@ from miles_tui.options import (
     setup_of,
     wanted,
 )
-from miles_tui.output import complain, ended, hand_over, not_all, one_line, prepare, say
+from miles_tui.cli.stdio import complain, ended, hand_over, not_all, one_line, prepare, say
+from miles_tui.errors import MilesTuiError, UnreadableLog
+from miles_tui.files import is_dir
 
 if TYPE_CHECKING:
-    from miles_tui.export import Exporter
+    from miles_tui.commands.export import Exporter
     from miles_tui.ingest.files.log_file import Log
 
 SUMMARY = """\
@@ -93,7 +93,7 @@ def demo(argv: Sequence[str]) -> int:
     p.add_argument("--speed", type=positive, default=4.0, metavar="N", help="rollouts a second (default: 4)")
     add_screen(p)
     a = p.parse_args(argv)
-    from miles_tui.locations import sample_log
+    from miles_tui.config.paths import sample_log
 
     log = sample_log("gap-jump.log")
     if not sys.stdout.isatty():
@@ -132,8 +132,8 @@ def check(argv: Sequence[str]) -> int:
     add_profile(p)
     add_source(p)
     a = p.parse_intermixed_args(argv)  # LOG --format json LOG
+    from miles_tui.commands.check import judge_log
     from miles_tui.ingest.discovery import find_logs, here, newest_log
-    from miles_tui.report import judge_log
 
     profile = load_profile(a.profile)
     status, first = 0, True
@@ -175,7 +175,7 @@ def export(argv: Sequence[str]) -> int:
     add_past(p)
     p.add_argument("--rotated", action="store_true", help="read the rotations beside it first (train.log.1, ...)")
     a = p.parse_args(argv)
-    from miles_tui.export import Exporter
+    from miles_tui.commands.export import Exporter
 
     exporter = Exporter(sys.stdout.write, a.format)
     if a.follow:
@@ -233,9 +233,9 @@ def calibrate(argv: Sequence[str]) -> int:
         "--name", type=given_name, metavar="NAME", help="keep it under this name: --profile NAME finds it"
     )
     a = p.parse_intermixed_args(argv)
-    from miles_tui.calibration import learn_from
+    from miles_tui.commands.calibrate import learn_from
+    from miles_tui.config.profile_store import place, replaced, save
     from miles_tui.ingest.discovery import find_logs
-    from miles_tui.profiles import place, replaced, save
 
     file = place(a.name) if a.name is not None else a.output
     old = None if file is None else replaced(file)
@@ -255,7 +255,7 @@ def calibrate(argv: Sequence[str]) -> int:
 
 def profiles(argv: Sequence[str]) -> int:
     parser("profiles", "The ranges that are known here: your own, and the bundled ones.").parse_args(argv)
-    from miles_tui.profiles import known_profiles
+    from miles_tui.config.profile_store import known_profiles
 
     closed: list[str] = []
     for found in known_profiles(closed):
@@ -282,9 +282,9 @@ def status(argv: Sequence[str]) -> int:
     p.add_argument("log", type=given_name, metavar="LOG")
     add_profile(p)
     a = p.parse_args(argv)
-    from miles_tui.brief import status_line
     from miles_tui.ingest.discovery import find_logs
-    from miles_tui.reading import read_as_of
+    from miles_tui.present.status_line import status_line
+    from miles_tui.runs.read_run import read_as_of
 
     log = find_logs([a.log])[0]
     if is_seekable(log.path):
@@ -301,9 +301,9 @@ def report(argv: Sequence[str]) -> int:
     add_profile(p)
     add_past(p)
     a = p.parse_args(argv)
-    from miles_tui.brief import paste
     from miles_tui.ingest.discovery import find_logs
-    from miles_tui.reading import read_as_of
+    from miles_tui.present.status_line import paste
+    from miles_tui.runs.read_run import read_as_of
 
     logs, new_run = find_logs([a.log]), own_runs(a)
     status, first, now = 0, True, time.time()
@@ -328,7 +328,7 @@ def report(argv: Sequence[str]) -> int:
 def config(argv: Sequence[str]) -> int:
     parser("config", "The settings in force, each with its meaning, who reads it and where its value came from.\n\n"
            "Exit status: 2 where a setting is wrong.").parse_args(argv)  # fmt: skip
-    from miles_tui.settings import config_file, effective, in_force
+    from miles_tui.config.settings import config_file, effective, in_force
 
     path = config_file()
     settings, wrong = in_force(path)
@@ -343,7 +343,7 @@ def explain(argv: Sequence[str]) -> int:
     help = "gap-jump, train/pg_loss, gap; or a part of the list: train, 'perf/*'"
     p.add_argument("names", nargs="*", metavar="CONDITION|METRIC", help=help)
     a = p.parse_args(argv)
-    from miles_tui.explain import explained, overview
+    from miles_tui.commands.explain import explained, overview
 
     say(explained(a.names) if a.names else overview())
     return 0

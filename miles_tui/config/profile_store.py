@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from miles_tui.config.paths import profiles_dir
+from miles_tui.config.toml_file import text_of
 from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_file, is_missing, named, write_whole
-from miles_tui.locations import profiles_dir
-from miles_tui.tomlfile import text_of
 
 BUNDLED = Path(__file__).resolve().parent / "_profiles"
 SUFFIX = ".toml"

@@ -13,7 +13,7 @@ from miles_tui.core.alerting.profile import Profile, write_profile
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.discovery import Log
-from miles_tui.reading import read_log
+from miles_tui.runs.read_run import read_log
 
 
 class Recorder(Judge):
