@@ -18,8 +18,8 @@ from pathlib import Path
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
+from miles_tui.runs.run_options import Setup
 from miles_tui.ui.app import MilesApp
-from miles_tui.ui.setup import Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "sample_logs"

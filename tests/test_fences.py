@@ -60,8 +60,8 @@ def test_quick_commands_import_nothing_heavy(command: str) -> None:
 
 def test_the_first_paint_waits_for_nothing_that_only_reads() -> None:
     code = (
-        "import sys\nfrom miles_tui.ui.app import MilesApp\nfrom miles_tui.ui.feeds import LiveFeed\n"
-        "from miles_tui.ui.setup import Setup\n"
+        "import sys\nfrom miles_tui.ui.app import MilesApp\nfrom miles_tui.runs.sources import LiveFeed\n"
+        "from miles_tui.runs.run_options import Setup\n"
         "MilesApp(LiveFeed('train.log', 'train.log'), setup=Setup(theme='light'))\nprint('\\n'.join(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

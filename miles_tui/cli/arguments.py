@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miles_tui.core.run.run_state import RunState
     from miles_tui.ingest.files.log_file import Log
     from miles_tui.ingest.history.pause_log import PauseLog
-    from miles_tui.ui.setup import Setup
+    from miles_tui.runs.run_options import Setup
 
 # Settings that only a screen asks for.
 OF_SCREENS = {"theme", "signals", "metrics", "history", "mouse", "remember", "notify"}
@@ -199,7 +199,7 @@ def setup_of(a: argparse.Namespace) -> Setup:
     What is wrong in the settings is told on the screen, and counts as not written. Raises BadSetting for an option
     that is wrong. The settings are read only where there is a file: pydantic costs 75 ms at start.
     """
-    from miles_tui.ui.setup import Setup
+    from miles_tui.runs.run_options import Setup
 
     given = vars(a)
     setup = from_settings(Setup()) if not is_missing(config_dir() / "config.toml") else Setup()
@@ -231,7 +231,7 @@ def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[]
     profile = load_profile(a.profile)
     if not _say_how_to_judge(config_dir() / "config.toml"):
         return lambda: RunState(Judge(profile), keep_metrics=keep_metrics)
-    from miles_tui.ui.setup import Setup
+    from miles_tui.runs.run_options import Setup
 
     setup = from_settings(Setup())
     for said in setup.wrong.values():
@@ -266,7 +266,7 @@ def from_settings(setup: Setup) -> Setup:
     """The settings' file over the defaults."""
     from miles_tui.config.settings import in_force
     from miles_tui.config.view_state import recalled
-    from miles_tui.ui.setup import Notices
+    from miles_tui.runs.run_options import Notices
 
     path = config_dir() / "config.toml"
     try:

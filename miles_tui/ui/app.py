@@ -27,7 +27,10 @@ from miles_tui.cli.stdio import complain
 from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
-from miles_tui.ui.feeds import Feed, LiveFeed, ReplayFeed
+from miles_tui.runs.reference_runs import References
+from miles_tui.runs.run_options import Setup
+from miles_tui.runs.session import Session
+from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.looks import Looks
 from miles_tui.ui.messages import Grew
@@ -35,12 +38,9 @@ from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.outside import Outside
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
-from miles_tui.ui.references import References
 from miles_tui.ui.runs import names_of
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.session import Session
-from miles_tui.ui.setup import Setup
 from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, own_terminal
 from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
 from miles_tui.ui.wearing import MIRROR_SECONDS, SettingsWatch, look_again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import State
 from miles_tui.core.text.cells import clock, wrap
-from miles_tui.ui.session import Session
+from miles_tui.runs.session import Session
 from miles_tui.ui.spans import Spans
 
 

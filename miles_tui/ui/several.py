@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
-from miles_tui.ui.beyond import UNREADABLE
-from miles_tui.ui.feeds import Feed, ReplayFeed
+from miles_tui.runs.dormant_runs import UNREADABLE
+from miles_tui.runs.run_options import Setup
+from miles_tui.runs.session import Session
+from miles_tui.runs.sources import Feed, ReplayFeed
 from miles_tui.ui.following import Following
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.runs import RunRow, run_row
@@ -16,8 +18,6 @@ from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.session import Session
-from miles_tui.ui.setup import Setup
 
 LOOK_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
 

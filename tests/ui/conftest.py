@@ -24,8 +24,8 @@ from miles_tui.core.model.rollout import Rollout
 from miles_tui.ingest.follow.chunks import Data, Ended, Piece
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
+from miles_tui.runs.run_options import Setup
 from miles_tui.ui.app import MilesApp
-from miles_tui.ui.setup import Setup
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "sample_logs"

@@ -12,8 +12,8 @@ from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
-from miles_tui.ui.arrival import Zone, age_words
-from miles_tui.ui.session import Session
+from miles_tui.runs.log_clock import Zone, age_words
+from miles_tui.runs.session import Session
 
 NOON = 1_792_065_600.0
 HOUR = 3600

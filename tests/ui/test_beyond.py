@@ -20,13 +20,13 @@ from miles_tui.core.alerting.alert import acknowledge
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import KEPT
 from miles_tui.core.run.run_state import RunState
+from miles_tui.runs.dormant_runs import MOST_OWED, Listed, Rounds, looks
+from miles_tui.runs.run_options import Setup
+from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui.app import MilesApp
-from miles_tui.ui.beyond import MOST_OWED, Listed, Rounds, looks
-from miles_tui.ui.feeds import LiveFeed
 from miles_tui.ui.following import ROUND_SECONDS
 from miles_tui.ui.notice import Herald, Known, News, Watcher
 from miles_tui.ui.runs import RunRow
-from miles_tui.ui.setup import Setup
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 MINUTE = 60.0
@@ -250,7 +250,7 @@ async def test_a_run_beyond_that_falls_silent_stalls_and_one_that_is_over_costs_
     async with opened(three) as screen:
         later = 5400.0
         clock = SimpleNamespace(monotonic=lambda: time.monotonic() + later, time=lambda: time.time() + later)
-        monkeypatch.setattr("miles_tui.ui.beyond.time", clock)
+        monkeypatch.setattr("miles_tui.runs.dormant_runs.time", clock)
         await screen.look()
         assert screen.told == [("far.log", "stalled", True), ("away.log", "stalled", True)]
         assert "stalled" in screen.line("far.log")

@@ -8,8 +8,8 @@ from miles_tui.core.alerting.conditions.base import LEARNING, Reading, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.runs.read_run import read_log
+from miles_tui.runs.session import Session
 from miles_tui.ui.calm import calm_lines
-from miles_tui.ui.session import Session
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 

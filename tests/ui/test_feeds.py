@@ -16,9 +16,9 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Appeared, Data, Ended, Missing, Piece
 from miles_tui.ingest.follow.follower import Batch
-from miles_tui.ui.feeds import LiveFeed, ReplayFeed
+from miles_tui.runs.session import Session
+from miles_tui.runs.sources import LiveFeed, ReplayFeed
 from miles_tui.ui.looks import Looks
-from miles_tui.ui.session import Session
 from miles_tui.ui.terminal import glyphs_for, is_dark, is_utf8
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"

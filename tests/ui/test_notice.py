@@ -18,11 +18,11 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
+from miles_tui.runs.run_options import Notices
+from miles_tui.runs.session import Session
 from miles_tui.ui.command import MOST_WAITING, Command
 from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
 from miles_tui.ui.noticing import Noticing, title_of
-from miles_tui.ui.session import Session
-from miles_tui.ui.setup import Notices
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 UTF8 = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}

@@ -14,7 +14,7 @@ from miles_tui.cli.arguments import add_profile, add_screen, add_source, add_wat
 from miles_tui.config import view_state as remember
 from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog
-from miles_tui.ui.setup import Setup
+from miles_tui.runs.run_options import Setup
 
 Dashboard = Callable[..., object]
 Blocks = list[bytes]
@@ -229,8 +229,8 @@ async def test_the_mouse_can_be_left_to_the_terminal(dashboard: Dashboard) -> No
 async def test_an_alert_reaches_terminal_title_and_command(
     dashboard: Dashboard, blocks: Blocks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from miles_tui.runs.run_options import Notices
     from miles_tui.ui.app import MilesApp
-    from miles_tui.ui.setup import Notices
 
     written: list[str] = []
     monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))

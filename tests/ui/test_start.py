@@ -11,9 +11,9 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 
 from miles_tui.config.paths import sample_log
+from miles_tui.runs.run_options import Setup
+from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui.app import MilesApp
-from miles_tui.ui.feeds import LiveFeed
-from miles_tui.ui.setup import Setup
 
 
 def app_of(setup: Setup) -> MilesApp:

@@ -6,10 +6,10 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from miles_tui.core.alerting.alert import Alert
+from miles_tui.runs.session import Session
 from miles_tui.ui.evidence import numbers_of
 from miles_tui.ui.notes import as_text
 from miles_tui.ui.screens.base import OurScreen
-from miles_tui.ui.session import Session
 from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.signals import SignalTable

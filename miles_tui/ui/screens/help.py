@@ -10,8 +10,8 @@ from textual.widget import Widget
 
 from miles_tui.core.spark import GLYPHS, Glyphs
 from miles_tui.core.text.cells import pad, wrap
+from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.views import LIGHTS, NOT_JUDGED, SHAPES
 from miles_tui.ui.widgets.listing import Listing

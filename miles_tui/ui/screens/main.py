@@ -16,14 +16,14 @@ from miles_tui.core.columns import Axis, Span
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import clock
+from miles_tui.runs.selection import row_names
+from miles_tui.runs.session import Session
 from miles_tui.ui.calm import calm_lines
-from miles_tui.ui.chosen import row_names
 from miles_tui.ui.heading import Surroundings, heading, sentence
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS, alert_footer
 from miles_tui.ui.layout import LEAST_ALERTS, WIDE, Plan, filled, glance_lines, plan
 from miles_tui.ui.rows import detail_row, label_cells
 from miles_tui.ui.screens.actions import MainActions
-from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
 from miles_tui.ui.sparks import Sparks, scale_words
 from miles_tui.ui.views import (

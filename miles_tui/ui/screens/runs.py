@@ -19,8 +19,8 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:
+    from miles_tui.runs.sources import Feed
     from miles_tui.ui.app import MilesApp
-    from miles_tui.ui.feeds import Feed
     from miles_tui.ui.several import SeveralRuns
 
 

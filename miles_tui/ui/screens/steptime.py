@@ -12,8 +12,8 @@ from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
+from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.sparks import Sparks
 from miles_tui.ui.timebar import bar, phase_line, title_line, words

@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.text.cells import fit_text, pad
+from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.session import Session
 from miles_tui.ui.spans import Spans
 from miles_tui.ui.widgets.listing import Listing
 

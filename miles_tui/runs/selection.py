@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.model.signals import scores_of
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ui.setup import Setup
+from miles_tui.runs.run_options import Setup
 
 
 @dataclass(slots=True)

@@ -13,8 +13,8 @@ from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.run.run_state import Change, RunState
 from miles_tui.ingest.discovery import binary
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
-from miles_tui.ui.arrival import Zone, age_words
-from miles_tui.ui.chosen import Chosen
+from miles_tui.runs.log_clock import Zone, age_words
+from miles_tui.runs.selection import Chosen
 from miles_tui.ui.notice import Known
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Protocol
 from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.status_line import status_line
-from miles_tui.ui.aside import aside
-from miles_tui.ui.feeds import Feed, LiveFeed
+from miles_tui.runs.aside import aside
+from miles_tui.runs.session import Session
+from miles_tui.runs.sources import Feed, LiveFeed
 from miles_tui.ui.notice import Known
 from miles_tui.ui.runs import UNREAD, RunRow, run_row
-from miles_tui.ui.session import Session
 
 if TYPE_CHECKING:
     from miles_tui.ingest.follow.chunks import Piece
     from miles_tui.ingest.follow.glance import Glance, Mark
-    from miles_tui.ui.setup import Setup
+    from miles_tui.runs.run_options import Setup
 
 UNREADABLE, MISSING = "unreadable", "missing"
 SILENT_SECONDS = 3600.0
