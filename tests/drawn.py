@@ -7,7 +7,7 @@ from rich.segment import Segment
 
 from miles_tui.config.paths import bundled_themes
 from miles_tui.core.model.series import Series
-from miles_tui.ui.chart import Chart, draw_chart
+from miles_tui.present.plot.chart import Chart, draw_chart
 from miles_tui.ui.paint import Paper, _Pen, cells_of
 from miles_tui.ui.theme import load_theme
 

@@ -9,8 +9,8 @@ from string import ascii_letters, digits
 from rich.color import ColorSystem
 from textual.app import App
 
+from miles_tui.present.styled_text import text_of, width_of
 from miles_tui.ui.paint import PLAIN, Cell, Codes, cells_of
-from miles_tui.ui.spans import text_of, width_of
 from miles_tui.ui.widgets.lines import Lines
 
 LETTERS = ascii_letters + digits + "!#$%&*+<>?@"

@@ -9,7 +9,7 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Fact, FactKind, Item, Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.status_line import paste, status_line
-from miles_tui.ui.views import header_view
+from miles_tui.present.view_models import header_view
 
 DONE = Fact(FactKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)
 FAILED = Fact(FactKind.JOB_FAILED, "Job 'raysubmit_1' failed", 99_000.0)

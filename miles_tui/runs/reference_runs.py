@@ -11,8 +11,8 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
+from miles_tui.present.view_models import series_of
 from miles_tui.runs.aside import aside
-from miles_tui.ui.views import series_of
 
 if TYPE_CHECKING:
     from miles_tui.ingest.files.log_file import Log

@@ -27,6 +27,7 @@ from miles_tui.cli.stdio import complain
 from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
+from miles_tui.present.run_table import names_of
 from miles_tui.runs.reference_runs import References
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
@@ -38,7 +39,6 @@ from miles_tui.ui.noticing import Noticing
 from miles_tui.ui.outside import Outside
 from miles_tui.ui.paint import Paper
 from miles_tui.ui.paint import Sequence as Bytes
-from miles_tui.ui.runs import names_of
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, own_terminal

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from textual.app import App
 
 from miles_tui.errors import MilesTuiError
+from miles_tui.present.run_table import RunRow
 from miles_tui.runs.aside import aside
 from miles_tui.runs.dormant_runs import YIELD, Listed, Rounds, known_of, looks, mark_of, may_go
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
 from miles_tui.ui.notice import Known
-from miles_tui.ui.runs import RunRow
 
 MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
 MOST_ALIVE = 32  # that grow at once

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 
 from textual.screen import Screen
 
+from miles_tui.present.run_table import RunRow, run_row
 from miles_tui.runs.dormant_runs import UNREADABLE
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, ReplayFeed
 from miles_tui.ui.following import Following
 from miles_tui.ui.messages import Grew
-from miles_tui.ui.runs import RunRow, run_row
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen

@@ -10,8 +10,8 @@ from miles_tui.config.paths import config_dir, themes_dir
 from miles_tui.errors import BadSetting
 
 if TYPE_CHECKING:
+    from miles_tui.present.header import Words
     from miles_tui.ui.app import MilesApp
-    from miles_tui.ui.heading import Words
 
 MIRROR_SECONDS = 1.0  # between two looks at the files: 0.3 ms with the timer, 0.03 % of a core
 MENDED = ("settings mended: the next start takes them", "settings mended: start anew", "settings mended")

@@ -9,10 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.columns import PERS, Axis, Column, axis_of, columns_of
 from miles_tui.core.model.series import PAUSED, Series
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, GROUP, HOLD, Frame, Glyphs, slots_of, spark, y_range
 from miles_tui.core.text.cells import cells
+from miles_tui.present.plot.sparkline import (
+    ASCII,
+    BLOCKS,
+    BRAILLE,
+    GROUP,
+    HOLD,
+    Frame,
+    Glyphs,
+    slots_of,
+    spark,
+    y_range,
+)
+from miles_tui.present.plot.sparkline_axis import PERS, Axis, Column, axis_of, columns_of
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from miles_tui.core.alerting.conditions.base import LEARNING, Reading, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.ingest.discovery import find_logs
+from miles_tui.present.empty_state import calm_lines
 from miles_tui.runs.read_run import read_log
 from miles_tui.runs.session import Session
-from miles_tui.ui.calm import calm_lines
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miles_tui.core.model.series import PAUSED, Point, Series
-from miles_tui.core.spark import ASCII, BLOCKS, BRAILLE, Glyphs
 from miles_tui.core.text.cells import cells
-from miles_tui.ui.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
-from miles_tui.ui.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
+from miles_tui.present.plot.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
+from miles_tui.present.plot.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
+from miles_tui.present.plot.sparkline import ASCII, BLOCKS, BRAILLE, Glyphs
 from miles_tui.ui.theme import ROLES
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)

@@ -18,13 +18,13 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.series import PAUSED
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.spark import ASCII
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
-from miles_tui.ui.chart import Mark, Other, draw_chart
-from miles_tui.ui.curves import PLENTY, curves_of, marks_at, partners, values_of, words
+from miles_tui.present.chart_data import PLENTY, curves_of, marks_at, partners, values_of, words
+from miles_tui.present.plot.chart import Mark, Other, draw_chart
+from miles_tui.present.plot.sparkline import ASCII
+from miles_tui.present.styled_text import text_of
 from miles_tui.ui.screens.chart import ChartScreen
-from miles_tui.ui.spans import text_of
 
 Dashboard = Callable[..., Any]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]

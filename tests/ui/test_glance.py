@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from miles_tui.ui.layout import glance_lines, plan
+from miles_tui.present.layout import glance_lines, plan
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.glance import Glance
 
@@ -80,7 +80,7 @@ async def test_more_than_two_alerts_take_its_lines(dashboard: Dashboard, fixed_j
 
 
 async def test_a_main_screen_needs_no_plotext(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("miles_tui.ui.chart.canvas", lambda: pytest.fail("plotext is for the chart"))
+    monkeypatch.setattr("miles_tui.present.plot.chart.canvas", lambda: pytest.fail("plotext is for the chart"))
     async with dashboard(SAMPLE, size=(120, 40)) as screen:
         assert any("┬" in line for line in glance(screen))
 

@@ -14,12 +14,12 @@ from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.text.cells import cells
-from miles_tui.ui.heading import Surroundings, heading, sentence
-from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
-from miles_tui.ui.notes import as_text, notes
-from miles_tui.ui.rows import common_owner, detail_row, range_text, signal_row, title_row
-from miles_tui.ui.spans import Part, Spans, packed, text_of, width_of
-from miles_tui.ui.views import LIGHTS, AlertView, HeaderView, RowView
+from miles_tui.present.alert_list import as_text, notes
+from miles_tui.present.header import Surroundings, heading, sentence
+from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
+from miles_tui.present.signal_rows import common_owner, detail_row, range_text, signal_row, title_row
+from miles_tui.present.styled_text import Part, Spans, packed, text_of, width_of
+from miles_tui.present.view_models import LIGHTS, AlertView, HeaderView, RowView
 
 GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="first 10",
               light=LIGHTS["critical"])  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from miles_tui.core.parsing.tail_buffer import entries_of
-from miles_tui.ui.loglines import line_row
+from miles_tui.present.log_view import line_row
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 LOG = f"""\

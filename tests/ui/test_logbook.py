@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from miles_tui.core.parsing.tail_buffer import Entry, Fold, Line, Ring, entries_of
-from miles_tui.ui.logbook import LogBook
-from miles_tui.ui.loglines import row_of, row_spans, whole_text
-from miles_tui.ui.spans import text_of, width_of
+from miles_tui.present.log_rows import LogBook
+from miles_tui.present.log_view import row_of, row_spans, whole_text
+from miles_tui.present.styled_text import text_of, width_of
 
 RAY = b"\x1b[36m(MegatronTrainRayActor pid=7)\x1b[0m "
 DECODE = b"(SGLangEngine pid=4) [2026-10-15 16:00:09] Decode batch. #running-req: 54\n"

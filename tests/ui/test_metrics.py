@@ -17,14 +17,14 @@ from miles_tui.core.model.signals import scores_of
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.cells import cells, middle
+from miles_tui.present.metric_tree import Entry, Lazily, entries, widths
+from miles_tui.present.name_filter import matcher
+from miles_tui.present.view_models import row_view
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.selection import Chosen, extra_rows, row_names, subject_of
-from miles_tui.ui.browse import Entry, Lazily, entries, widths
-from miles_tui.ui.match import matcher
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.metrics import MetricsScreen
-from miles_tui.ui.views import row_view
 from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.signals import SignalTable
 

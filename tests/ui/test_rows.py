@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from miles_tui.core.columns import Axis
-from miles_tui.ui.rows import change_text
-from miles_tui.ui.sparks import scale_words
-from miles_tui.ui.views import RowView
+from miles_tui.present.plot.sparkline_axis import Axis
+from miles_tui.present.signal_rows import change_text
+from miles_tui.present.sparklines import scale_words
+from miles_tui.present.view_models import RowView
 from miles_tui.ui.widgets.signals import SignalTable
 
 Dashboard = Callable[..., Any]

@@ -21,14 +21,14 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.files.log_file import Log
+from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, title_line
+from miles_tui.present.styled_text import text_of, width_of
 from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui import several
 from miles_tui.ui.app import MilesApp, _names
-from miles_tui.ui.runs import RunRow, names_of, run_columns, run_line, run_row, title_line
 from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
-from miles_tui.ui.spans import text_of, width_of
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"

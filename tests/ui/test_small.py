@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from miles_tui.ui.chart import draw_chart
+from miles_tui.present.plot.chart import draw_chart
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.listing import Listing

@@ -13,11 +13,11 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.series import PAUSED, Series
 from miles_tui.core.run.step_time import KEPT, Split, split
 from miles_tui.core.text.cells import cells
+from miles_tui.present.step_time_bar import bar, percent, shares
+from miles_tui.present.styled_text import text_of
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.steptime import StepTimeScreen
-from miles_tui.ui.spans import text_of
-from miles_tui.ui.timebar import bar, percent, shares
 
 Dashboard = Callable[..., Any]
 MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]

@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.widgets import Footer, Static
 
 from miles_tui.config.paths import bundled_themes
-from miles_tui.core.spark import Frame, spark
 from miles_tui.errors import BadSetting
+from miles_tui.present.plot.sparkline import Frame, spark
 from miles_tui.ui.theme import (
     DEFAULT_VARIABLES,
     GROUNDS,

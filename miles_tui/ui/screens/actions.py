@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from miles_tui.core.alerting.alert import Alert
+from miles_tui.present.alert_detail import numbers_of
+from miles_tui.present.alert_list import as_text
+from miles_tui.present.view_models import AlertView
 from miles_tui.runs.session import Session
-from miles_tui.ui.evidence import numbers_of
-from miles_tui.ui.notes import as_text
 from miles_tui.ui.screens.base import OurScreen
-from miles_tui.ui.views import AlertView
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.signals import SignalTable
 

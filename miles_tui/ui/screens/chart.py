@@ -11,14 +11,14 @@ from textual.widget import Widget
 from miles_tui.core.model.series import DEAD
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.run.run_state import Change
-from miles_tui.core.spark import ASCII, GLYPHS
+from miles_tui.present.chart_data import MOST, curves_of, marks_of, partners, values_of, words
+from miles_tui.present.plot.chart import Chart, draw_chart
+from miles_tui.present.plot.sparkline import ASCII, GLYPHS
+from miles_tui.present.styled_text import Part, Spans
+from miles_tui.present.view_models import series_of
 from miles_tui.runs.selection import row_names
 from miles_tui.runs.session import Session
-from miles_tui.ui.chart import Chart, draw_chart
-from miles_tui.ui.curves import MOST, curves_of, marks_of, partners, values_of, words
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import series_of
 from miles_tui.ui.widgets.canvas import Canvas
 
 if TYPE_CHECKING:

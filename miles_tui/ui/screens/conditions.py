@@ -12,11 +12,11 @@ from textual.widget import Widget
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Reading, State
 from miles_tui.core.text.cells import pad, wrap
+from miles_tui.present.styled_text import Spans
+from miles_tui.present.view_models import LIGHTS, Light
 from miles_tui.runs.session import Session
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import LIGHTS, Light
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 

@@ -8,12 +8,12 @@ from textual.binding import ActiveBinding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from miles_tui.core.spark import GLYPHS, Glyphs
 from miles_tui.core.text.cells import pad, wrap
+from miles_tui.present.plot.sparkline import GLYPHS, Glyphs
+from miles_tui.present.styled_text import Spans
+from miles_tui.present.view_models import LIGHTS, NOT_JUDGED, SHAPES
 from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import LIGHTS, NOT_JUDGED, SHAPES
 from miles_tui.ui.widgets.listing import Listing
 
 KEY = 17  # cells of the column of keys: x  Enter  space

@@ -17,12 +17,12 @@ from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.history.context_lines import Place, find_place
+from miles_tui.present.log_rows import LogBook
+from miles_tui.present.log_view import LEVELS, marked, whole_text
+from miles_tui.present.styled_text import Part, Spans
 from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
-from miles_tui.ui.logbook import LogBook
-from miles_tui.ui.loglines import LEVELS, marked, whole_text
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Part, Spans
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
 

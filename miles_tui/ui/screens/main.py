@@ -12,21 +12,17 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widget import Widget
 
-from miles_tui.core.columns import Axis, Span
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import clock
-from miles_tui.runs.selection import row_names
-from miles_tui.runs.session import Session
-from miles_tui.ui.calm import calm_lines
-from miles_tui.ui.heading import Surroundings, heading, sentence
-from miles_tui.ui.keys import FOOTER, MAIN_KEYS, alert_footer
-from miles_tui.ui.layout import LEAST_ALERTS, WIDE, Plan, filled, glance_lines, plan
-from miles_tui.ui.rows import detail_row, label_cells
-from miles_tui.ui.screens.actions import MainActions
-from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
-from miles_tui.ui.sparks import Sparks, scale_words
-from miles_tui.ui.views import (
+from miles_tui.present.empty_state import calm_lines
+from miles_tui.present.header import Surroundings, heading, sentence
+from miles_tui.present.layout import LEAST_ALERTS, WIDE, Plan, filled, glance_lines, plan
+from miles_tui.present.plot.sparkline_axis import Axis, Span
+from miles_tui.present.signal_rows import detail_row, label_cells
+from miles_tui.present.sparklines import Sparks, scale_words
+from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
+from miles_tui.present.view_models import (
     HeaderView,
     RowView,
     alert_views,
@@ -36,6 +32,10 @@ from miles_tui.ui.views import (
     spans_of,
     unit_of,
 )
+from miles_tui.runs.selection import row_names
+from miles_tui.runs.session import Session
+from miles_tui.ui.keys import FOOTER, MAIN_KEYS, alert_footer
+from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.glance import Glance
 from miles_tui.ui.widgets.lines import Lines

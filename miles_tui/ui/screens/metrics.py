@@ -11,16 +11,16 @@ from textual.widget import Widget
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import cells
+from miles_tui.present.metric_tree import Entry, Lazily, Widths, entries, group_line, metric_line, widths
+from miles_tui.present.name_filter import Match, matcher
+from miles_tui.present.signal_rows import detail_row
+from miles_tui.present.sparklines import Sparks
+from miles_tui.present.styled_text import Spans, width_of
+from miles_tui.present.view_models import row_view, series_of, spans_of
 from miles_tui.runs.selection import Chosen, subject_of
 from miles_tui.runs.session import Session
-from miles_tui.ui.browse import Entry, Lazily, Widths, entries, group_line, metric_line, widths
-from miles_tui.ui.match import Match, matcher
 from miles_tui.ui.messages import Grew
-from miles_tui.ui.rows import detail_row
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Spans, width_of
-from miles_tui.ui.sparks import Sparks
-from miles_tui.ui.views import row_view, series_of, spans_of
 from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing

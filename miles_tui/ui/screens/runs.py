@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run.run_state import Change
-from miles_tui.ui.browse import Lazily
-from miles_tui.ui.heading import sentence
-from miles_tui.ui.runs import RunRow, run_columns, run_line, severity_of, title_line
+from miles_tui.present.header import sentence
+from miles_tui.present.metric_tree import Lazily
+from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, title_line
+from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
+from miles_tui.present.view_models import HeaderView
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Part, Spans, between, fitted, packed, width_of
-from miles_tui.ui.views import HeaderView
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 

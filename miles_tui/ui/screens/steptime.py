@@ -12,11 +12,11 @@ from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
+from miles_tui.present.sparklines import Sparks
+from miles_tui.present.step_time_bar import bar, phase_line, title_line, words
+from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Spans
-from miles_tui.ui.sparks import Sparks
-from miles_tui.ui.timebar import bar, phase_line, title_line, words
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 

@@ -10,12 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run.run_state import Change
+from miles_tui.present.header import Surroundings, heading, sentence
+from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
+from miles_tui.present.styled_text import Part, Spans, fitted, packed
+from miles_tui.present.view_models import header_view
 from miles_tui.runs.session import Session
-from miles_tui.ui.heading import Surroundings, heading, sentence
-from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.ui.screens.base import OurScreen
-from miles_tui.ui.spans import Part, Spans, fitted, packed
-from miles_tui.ui.views import header_view
 from miles_tui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.text.cells import fit_text, pad
+from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.spans import Spans
 from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from textual.message import Message
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.text.ascii import spelled
-from miles_tui.ui.notes import notes, tally, unfinished
-from miles_tui.ui.spans import Spans, between, width_of
-from miles_tui.ui.views import AlertView
+from miles_tui.present.alert_list import notes, tally, unfinished
+from miles_tui.present.styled_text import Spans, between, width_of
+from miles_tui.present.view_models import AlertView
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 

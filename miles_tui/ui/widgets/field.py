@@ -6,7 +6,7 @@ from textual import events
 from textual.message import Message
 
 from miles_tui.core.text.cells import cells, cut
-from miles_tui.ui.spans import Span, Spans, between, fitted
+from miles_tui.present.styled_text import Span, Spans, between, fitted
 from miles_tui.ui.widgets.lines import Lines
 
 MOST = 200  # characters

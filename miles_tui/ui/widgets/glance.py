@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miles_tui.core.model.series import Point
-from miles_tui.core.spark import ASCII, GLYPHS
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.ui.spans import Spans, fitted
-from miles_tui.ui.views import AlertView, RowView, means_of
+from miles_tui.present.plot.sparkline import ASCII, GLYPHS
+from miles_tui.present.styled_text import Spans, fitted
+from miles_tui.present.view_models import AlertView, RowView, means_of
 from miles_tui.ui.widgets.lines import Lines
 
 
@@ -40,8 +40,11 @@ class Glance(Lines):
         view, width, height = self._view, self.size.width - 2 * self._margin, self.size.height - 1
         if view is None or height < 1:
             return
-        from miles_tui.ui.chart import draw_chart, plain_canvas  # 10 ms that a screen without room for it saves
-        from miles_tui.ui.curves import marks_at
+        from miles_tui.present.chart_data import marks_at
+        from miles_tui.present.plot.chart import (  # 10 ms that a screen without room for it saves
+            draw_chart,
+            plain_canvas,
+        )
 
         marks = [mark for alert in self._alerts if view.name in alert.signals for mark in marks_at(alert)]
         drawn = (view, marks, width, height)

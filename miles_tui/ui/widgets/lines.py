@@ -11,7 +11,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from miles_tui.ui.spans import Spans
+from miles_tui.present.styled_text import Spans
 from miles_tui.ui.theme import Theme
 
 

@@ -9,7 +9,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.message import Message
 
-from miles_tui.ui.spans import Spans, pointed
+from miles_tui.present.styled_text import Spans, pointed
 from miles_tui.ui.widgets.lines import Lines, cursor_keys
 
 

@@ -8,9 +8,9 @@ from textual import events
 from textual.binding import BindingType
 from textual.message import Message
 
-from miles_tui.ui.logbook import LogBook
-from miles_tui.ui.loglines import row_spans
-from miles_tui.ui.spans import pointed
+from miles_tui.present.log_rows import LogBook
+from miles_tui.present.log_view import row_spans
+from miles_tui.present.styled_text import pointed
 from miles_tui.ui.widgets.lines import Lines, cursor_keys
 
 

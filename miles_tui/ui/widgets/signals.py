@@ -9,10 +9,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from miles_tui.ui.layout import Columns, Plan
-from miles_tui.ui.rows import common_owner, signal_row, title_row
-from miles_tui.ui.spans import Spans, pointed
-from miles_tui.ui.views import RowView
+from miles_tui.present.layout import Columns, Plan
+from miles_tui.present.signal_rows import common_owner, signal_row, title_row
+from miles_tui.present.styled_text import Spans, pointed
+from miles_tui.present.view_models import RowView
 from miles_tui.ui.widgets.lines import Lines
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
-from miles_tui.core.spark import ASCII, BLOCKS, Glyphs
-from miles_tui.ui.scale import Scale
+from miles_tui.present.plot.scale import Scale
+from miles_tui.present.plot.sparkline import ASCII, BLOCKS, Glyphs
 
 Run = tuple[str, str]  # style name, text
 Line = Sequence[tuple[int, float]]  # (rollout, value)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.ranges import OWN, Range
-from miles_tui.core.columns import Axis, Span, joined
 from miles_tui.core.model.glossary import Meaning, meaning_of
 from miles_tui.core.model.series import DEAD, Point, Series, Tail
 from miles_tui.core.model.signals import BY_NAME
@@ -19,6 +18,7 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.status import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, learned, not_measured, standing
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
+from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
 
 KEPT = 64  # newest rollouts that the trend and the change look at
 LEAST_PHASE = 60.0  # seconds: clock times are minutes

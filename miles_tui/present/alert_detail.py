@@ -9,7 +9,7 @@ from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.cells import clock
 from miles_tui.core.text.numbers import number
-from miles_tui.ui.views import AlertView, series_of, unit_of
+from miles_tui.present.view_models import AlertView, series_of, unit_of
 
 APART = 5  # rollouts between the level before and the alert: a rule takes some to be sure
 

@@ -8,9 +8,9 @@ from miles_tui.core.model.series import DEAD, PAUSED, Tail
 from miles_tui.core.run.step_time import Spent, Split
 from miles_tui.core.text.cells import cells, duration, pad
 from miles_tui.core.text.numbers import number
-from miles_tui.ui.rows import Sparkline, figure
-from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import RowView
+from miles_tui.present.signal_rows import Sparkline, figure
+from miles_tui.present.styled_text import Part, Spans
+from miles_tui.present.view_models import RowView
 
 
 @dataclass(slots=True, frozen=True)

@@ -15,11 +15,11 @@ from miles_tui.core.model.series import DEAD, Point, Series
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.ui.chart import Mark, Other, readout
-from miles_tui.ui.notes import MARKS
-from miles_tui.ui.rows import range_text
-from miles_tui.ui.spans import Part, Spans
-from miles_tui.ui.views import AlertView, RowView, means_of, row_view, series_of
+from miles_tui.present.alert_list import MARKS
+from miles_tui.present.plot.chart import Mark, Other, readout
+from miles_tui.present.signal_rows import range_text
+from miles_tui.present.styled_text import Part, Spans
+from miles_tui.present.view_models import AlertView, RowView, means_of, row_view, series_of
 
 STYLES = ("chart.mean", "chart.second", "chart.third")
 MARK_STYLES = {"warning": "warning", "notice": "notice"}  # a critical alert's mark has a role of its own

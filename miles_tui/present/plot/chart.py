@@ -18,10 +18,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
-from miles_tui.core.spark import ASCII, BRAILLE, Glyphs
 from miles_tui.core.text.numbers import number
-from miles_tui.ui.picture import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, Mark, Picture, Run, thinned
-from miles_tui.ui.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
+from miles_tui.present.plot.canvas import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, Mark, Picture, Run, thinned
+from miles_tui.present.plot.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
+from miles_tui.present.plot.sparkline import ASCII, BRAILLE, Glyphs
 
 LEAST_WIDTH, LEAST_HEIGHT = 24, 6  # cells below which axes leave no picture
 LABEL, ROOMY = 8, 60  # cells of a y-axis, kept on roomy charts: a longer number would move the whole picture

@@ -11,8 +11,8 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.status import kind_of
 from miles_tui.core.text.cells import DAY, cells, clock, fit_path, pad
 from miles_tui.core.text.numbers import number
-from miles_tui.ui.spans import Spans, fitted
-from miles_tui.ui.views import SHAPES
+from miles_tui.present.styled_text import Spans, fitted
+from miles_tui.present.view_models import SHAPES
 
 REWARD, LENGTH = "reward", "answer length"
 NUMBER = 8  # cells of a number

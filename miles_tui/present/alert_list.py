@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.text.cells import cells, clock, fit_text, wrap
-from miles_tui.ui.spans import Part, Spans, packed, width_of
-from miles_tui.ui.views import AlertView
+from miles_tui.present.styled_text import Part, Spans, packed, width_of
+from miles_tui.present.view_models import AlertView
 
 MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
 INDENT = 2

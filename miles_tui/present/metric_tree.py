@@ -10,10 +10,10 @@ from typing import overload
 from miles_tui.core.model.series import Series
 from miles_tui.core.text.cells import cells, middle, pad
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.ui.match import Match
-from miles_tui.ui.rows import ARROWS, Sparkline, figure
-from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import RowView, unit_of
+from miles_tui.present.name_filter import Match
+from miles_tui.present.signal_rows import ARROWS, Sparkline, figure
+from miles_tui.present.styled_text import Spans
+from miles_tui.present.view_models import RowView, unit_of
 
 FIRST = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
 TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: usually one number many times

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from miles_tui.core.text.cells import cells, clock, duration, fit_path, wrap
-from miles_tui.ui.layout import LEAST_HEIGHT, LEAST_WIDTH
-from miles_tui.ui.spans import Part, Span, Spans, between, fitted, packed, width_of
-from miles_tui.ui.views import HeaderView
+from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
+from miles_tui.present.styled_text import Part, Span, Spans, between, fitted, packed, width_of
+from miles_tui.present.view_models import HeaderView
 
 FROZEN: Span = ("watch", "view paused")
 Words = tuple[str, str, str]

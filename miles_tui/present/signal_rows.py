@@ -12,9 +12,9 @@ from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.text.cells import cells, fit_text, middle, pad
 from miles_tui.core.text.numbers import fit, number, signed
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.ui.layout import Columns
-from miles_tui.ui.spans import Part, Spans, packed
-from miles_tui.ui.views import NOT_JUDGED, RowView
+from miles_tui.present.layout import Columns
+from miles_tui.present.styled_text import Part, Spans, packed
+from miles_tui.present.view_models import NOT_JUDGED, RowView
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 

@@ -18,7 +18,7 @@ from miles_tui.core.parsing.tail_buffer import LINE, Break, Entry, Fold, Line
 from miles_tui.core.text.cells import cells, clock, fit_text, pad
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless
-from miles_tui.ui.spans import Spans, fitted, width_of
+from miles_tui.present.styled_text import Spans, fitted, width_of
 
 READ = 4096  # bytes of a line that are decoded: masking costs 0.1 ms there
 SHOWN = 1000  # characters of it that are shown: a key that was cut in two at the end is not among them

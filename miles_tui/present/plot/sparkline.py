@@ -4,7 +4,7 @@
     frame.follow(columns, axis, width, glyphs, low, high)   # True: the whole line moves
     spark(columns, frame) -> [(style name, text), ...]      # exactly `width` cells
 
-`core/columns.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
+`present/plot/sparkline_axis.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
 8, so the line is drawn to stay as it is: the axis stands still until the run has outgrown it, the y-range is set anew
 only with the axis, or when the mean leaves it or takes less than half of it. A rollout then changes a cell or two.
 
@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.columns import Axis, Column
+from miles_tui.present.plot.sparkline_axis import Axis, Column
 
 Run = tuple[str, str]  # style name, text
 

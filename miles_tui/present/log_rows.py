@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from miles_tui.core.parsing.tail_buffer import Entry, Fold, Line
-from miles_tui.ui.loglines import LEVELS, NO_PROCESS, Row, folds, matches, passes, raw_part, row_of, unfolded
+from miles_tui.present.log_view import LEVELS, NO_PROCESS, Row, folds, matches, passes, raw_part, row_of, unfolded
 
 
 class Item:

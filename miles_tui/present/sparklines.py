@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miles_tui.core.columns import Axis, Span, axis_of, columns_of
-from miles_tui.core.spark import GLYPHS, GROUP, Frame, slots_of, spark
 from miles_tui.core.text.cells import pad
-from miles_tui.ui.spans import Spans
-from miles_tui.ui.views import RowView
+from miles_tui.present.plot.sparkline import GLYPHS, GROUP, Frame, slots_of, spark
+from miles_tui.present.plot.sparkline_axis import Axis, Span, axis_of, columns_of
+from miles_tui.present.styled_text import Spans
+from miles_tui.present.view_models import RowView
 
 
 class Sparks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import State
 from miles_tui.core.text.cells import clock, wrap
+from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
-from miles_tui.ui.spans import Spans
 
 
 def calm_lines(session: Session, width: int, today: float | None = None) -> list[Spans]:
