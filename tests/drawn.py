@@ -8,8 +8,8 @@ from rich.segment import Segment
 from miles_tui.config.paths import bundled_themes
 from miles_tui.core.model.series import Series
 from miles_tui.present.plot.chart import Chart, draw_chart
-from miles_tui.ui.paint import Paper, _Pen, cells_of
-from miles_tui.ui.theme import load_theme
+from miles_tui.ui.terminal.diff_renderer import Paper, _Pen, cells_of
+from miles_tui.ui.theming.theme import load_theme
 
 
 def series(values: list[float]) -> Series:

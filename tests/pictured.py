@@ -10,7 +10,7 @@ from rich.color import ColorSystem
 from textual.app import App
 
 from miles_tui.present.styled_text import text_of, width_of
-from miles_tui.ui.paint import PLAIN, Cell, Codes, cells_of
+from miles_tui.ui.terminal.diff_renderer import PLAIN, Cell, Codes, cells_of
 from miles_tui.ui.widgets.lines import Lines
 
 LETTERS = ascii_letters + digits + "!#$%&*+<>?@"

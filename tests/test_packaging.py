@@ -50,7 +50,7 @@ def test_the_installed_wheel_works_away_from_the_checkout(wheel: Path, tmp_path:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     code = (
         "import miles_tui, sys\n"
-        "from miles_tui.ui.theme import load_themes\n"
+        "from miles_tui.ui.theming.theme import load_themes\n"
         "from miles_tui.cli.main import main\n"
         "print(miles_tui.__file__)\n"
         "from miles_tui.config.paths import bundled_themes\n"

@@ -21,7 +21,7 @@ from miles_tui.present.status_line import status_line
 from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
-from miles_tui.ui.notice import Known
+from miles_tui.ui.notify.news import Known
 
 if TYPE_CHECKING:
     from miles_tui.ingest.follow.chunks import Piece

@@ -15,7 +15,7 @@ from miles_tui.ingest.discovery import binary
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.selection import Chosen
-from miles_tui.ui.notice import Known
+from miles_tui.ui.notify.news import Known
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.alert import Alert

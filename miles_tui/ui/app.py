@@ -33,17 +33,17 @@ from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
-from miles_tui.ui.looks import Looks
 from miles_tui.ui.messages import Grew
-from miles_tui.ui.noticing import Noticing
-from miles_tui.ui.outside import Outside
-from miles_tui.ui.paint import Paper
-from miles_tui.ui.paint import Sequence as Bytes
+from miles_tui.ui.notify.notifier import Noticing
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.terminal import glyphs_for, is_behind, is_dark, own_terminal
-from miles_tui.ui.theme import DEFAULT_VARIABLES, Theme, usual_theme
-from miles_tui.ui.wearing import MIRROR_SECONDS, SettingsWatch, look_again
+from miles_tui.ui.terminal.diff_renderer import Paper
+from miles_tui.ui.terminal.diff_renderer import Sequence as Bytes
+from miles_tui.ui.terminal.tty import glyphs_for, is_behind, is_dark, own_terminal
+from miles_tui.ui.terminal_session import Outside
+from miles_tui.ui.theming.theme import DEFAULT_VARIABLES, Theme, usual_theme
+from miles_tui.ui.theming.theme_mirror import MIRROR_SECONDS, SettingsWatch, look_again
+from miles_tui.ui.theming.theme_store import Looks
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.signals import SignalTable
 

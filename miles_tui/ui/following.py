@@ -20,7 +20,7 @@ from miles_tui.runs.dormant_runs import YIELD, Listed, Rounds, known_of, looks, 
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
-from miles_tui.ui.notice import Known
+from miles_tui.ui.notify.news import Known
 
 MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
 MOST_ALIVE = 32  # that grow at once

@@ -38,7 +38,7 @@ SAMPLES_DAY = datetime(2026, 10, 15, 19, tzinfo=UTC).timestamp()  # of the sampl
 @pytest.fixture(autouse=True)
 def _on_the_samples_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """Times need no date."""
-    monkeypatch.setattr("miles_tui.ui.several.our_time", lambda: (SAMPLES_DAY, 0))
+    monkeypatch.setattr("miles_tui.ui.navigation.our_time", lambda: (SAMPLES_DAY, 0))
 
 
 @dataclass

@@ -26,7 +26,7 @@ from miles_tui.runs.run_options import Setup
 from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.following import ROUND_SECONDS
-from miles_tui.ui.notice import Herald, Known, News, Watcher
+from miles_tui.ui.notify.news import Herald, Known, News, Watcher
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 MINUTE = 60.0

@@ -18,8 +18,8 @@ from miles_tui.ingest.follow.chunks import Appeared, Data, Ended, Missing, Piece
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import LiveFeed, ReplayFeed
-from miles_tui.ui.looks import Looks
-from miles_tui.ui.terminal import glyphs_for, is_dark, is_utf8
+from miles_tui.ui.terminal.tty import glyphs_for, is_dark, is_utf8
+from miles_tui.ui.theming.theme_store import Looks
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 

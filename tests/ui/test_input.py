@@ -17,7 +17,7 @@ from terminal import Terminal
 from textual import events
 from textual.message import Message
 
-from miles_tui.ui.driver import LONE_LOOKS, PASTE_LOOKS, Input
+from miles_tui.ui.terminal.input_driver import LONE_LOOKS, PASTE_LOOKS, Input
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"

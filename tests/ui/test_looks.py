@@ -11,7 +11,7 @@ from pictured import picture, spoken
 
 from miles_tui.config.paths import bundled_themes, themes_dir
 from miles_tui.ui import app as app_module
-from miles_tui.ui.looks import Looks
+from miles_tui.ui.theming.theme_store import Looks
 
 Dashboard = Callable[..., Any]
 GOOD = (bundled_themes() / "dark.toml").read_text(encoding="utf-8")

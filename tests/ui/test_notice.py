@@ -20,9 +20,9 @@ from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
-from miles_tui.ui.command import MOST_WAITING, Command
-from miles_tui.ui.notice import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
-from miles_tui.ui.noticing import Noticing, title_of
+from miles_tui.ui.notify.alert_hook import MOST_WAITING, Command
+from miles_tui.ui.notify.news import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
+from miles_tui.ui.notify.notifier import Noticing, title_of
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 UTF8 = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
@@ -345,7 +345,7 @@ def file_with_text(path: Path, seconds: float = 20) -> str:
 LEAVES = """
 import sys, time
 from pathlib import Path
-from miles_tui.ui.command import Command
+from miles_tui.ui.notify.alert_hook import Command
 command = Command(sys.argv[1], float(sys.argv[2]), print)
 for alert in ("first\\n", "waits\\n"):
     command.put(alert, {})

@@ -19,7 +19,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from miles_tui.core.text.sanitize import plain
-from miles_tui.ui.paint import DISPUTED, Paper, cells_of
+from miles_tui.ui.terminal.diff_renderer import DISPUTED, Paper, cells_of
 
 WIDTH, HEIGHT = 24, 5
 STYLES = [None, Style.parse("#d5dae3 on #12151b"), Style.parse("bold #ff6a6a on #12151b"), Style.parse("red"),

@@ -24,7 +24,7 @@ from miles_tui.ingest.files.log_file import Log
 from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, title_line
 from miles_tui.present.styled_text import text_of, width_of
 from miles_tui.runs.sources import LiveFeed
-from miles_tui.ui import several
+from miles_tui.ui import navigation as several
 from miles_tui.ui.app import MilesApp, _names
 from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen

@@ -14,7 +14,7 @@ from textual.widgets import Footer, Static
 from miles_tui.config.paths import bundled_themes
 from miles_tui.errors import BadSetting
 from miles_tui.present.plot.sparkline import Frame, spark
-from miles_tui.ui.theme import (
+from miles_tui.ui.theming.theme import (
     DEFAULT_VARIABLES,
     GROUNDS,
     ROLES,

@@ -25,7 +25,7 @@ from textual._compositor import LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 from miles_tui.core.text.sanitize import plain
-from miles_tui.ui.paint import Paper
+from miles_tui.ui.terminal.diff_renderer import Paper
 
 socket, result = sys.argv[1:]
 codes = [*range(0xA0, 0x3400), *range(0x3400, 0xF900, 16), *range(0xF900, 0x1F000, 4), *range(0x1F000, 0x1FB00)]

@@ -21,7 +21,7 @@ from miles_tui.ui.widgets.listing import Listing
 if TYPE_CHECKING:
     from miles_tui.runs.sources import Feed
     from miles_tui.ui.app import MilesApp
-    from miles_tui.ui.several import SeveralRuns
+    from miles_tui.ui.navigation import SeveralRuns
 
 
 class RunsScreen(SubScreen, inherit_bindings=False):

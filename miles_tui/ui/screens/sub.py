@@ -19,7 +19,7 @@ from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:
-    from miles_tui.ui.several import SeveralRuns
+    from miles_tui.ui.navigation import SeveralRuns
 
 BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),

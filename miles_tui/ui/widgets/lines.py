@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from miles_tui.present.styled_text import Spans
-from miles_tui.ui.theme import Theme
+from miles_tui.ui.theming.theme import Theme
 
 
 class Themed(Protocol):

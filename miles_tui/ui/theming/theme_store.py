@@ -7,7 +7,7 @@ import os
 from miles_tui.config.paths import bundled_themes, themes_dir
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_missing, named
-from miles_tui.ui.theme import Theme, load_theme, load_themes
+from miles_tui.ui.theming.theme import Theme, load_theme, load_themes
 
 
 class Looks:

@@ -201,7 +201,7 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
 
     A missing folder is an empty one. A file that fails costs itself only: what was loaded under its name stays.
     """
-    from miles_tui.ui.theme_file import check  # pydantic: 90 ms
+    from miles_tui.ui.theming.theme_file import check  # pydantic: 90 ms
 
     loaded = Loaded()
     for folder in folders:

@@ -19,7 +19,7 @@ from miles_tui.core.text.ascii import to_ascii
 from miles_tui.core.text.cells import fit_text
 from miles_tui.core.text.sanitize import harmless
 from miles_tui.runs.run_options import Notices
-from miles_tui.ui.terminal import POOR, is_utf8
+from miles_tui.ui.terminal.tty import POOR, is_utf8
 
 QUIET_SECONDS = 10.0  # between two rings: what comes meanwhile is told with the next
 AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner

@@ -8,8 +8,8 @@ from miles_tui.present.status_line import status_line
 from miles_tui.runs.dormant_runs import Listed
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
-from miles_tui.ui.command import Command
-from miles_tui.ui.notice import Herald, News, Watcher, as_json
+from miles_tui.ui.notify.alert_hook import Command
+from miles_tui.ui.notify.news import Herald, News, Watcher, as_json
 
 
 class Noticing:

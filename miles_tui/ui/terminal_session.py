@@ -9,12 +9,12 @@ import threading
 
 from textual.driver import Driver
 
-from miles_tui.ui.clipboard import PASTES, give_to_tmux, is_tmux
-from miles_tui.ui.noticing import Noticing
+from miles_tui.ui.navigation import SeveralRuns
+from miles_tui.ui.notify.notifier import Noticing
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.several import SeveralRuns
-from miles_tui.ui.terminal import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
+from miles_tui.ui.terminal.clipboard import PASTES, give_to_tmux, is_tmux
+from miles_tui.ui.terminal.tty import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
 LOOK_SECONDS = 10.0  # how often the terminal is looked at: 3 us
 NOTE_SECONDS = 6.0  # how long a message in a box stays, where there is room for one
@@ -30,7 +30,7 @@ class Outside(SeveralRuns):
     def get_driver_class(self) -> type[Driver]:
         """The usual one of this platform, as ours where it is a terminal's."""
         usual = super().get_driver_class()
-        from miles_tui.ui.driver import SturdyDriver
+        from miles_tui.ui.terminal.input_driver import SturdyDriver
 
         return SturdyDriver if usual in SturdyDriver.__bases__ else usual
 
