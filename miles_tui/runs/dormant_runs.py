@@ -188,7 +188,7 @@ def known_of(session: Session, before: Known | None = None) -> Known:
 
 def mark_of(path: Path | None) -> Mark:
     """What a file is by now; () where there is none."""
-    from miles_tui.ingest import glance
+    from miles_tui.ingest.follow import glance
 
     try:
         return glance.mark_of(path) if path is not None else ()
