@@ -58,7 +58,7 @@ _RIGHT = {
     "finite_number": "a finite number",
     "missing": "this key is missing",
 }
-_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text in quotes",
+_VALUE_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text in quotes",
           "list": "a list", "dict": "a table", "model": "a table"}  # fmt: skip
 
 
@@ -70,4 +70,4 @@ def right_value(kind: str, context: Mapping[str, object], message: str) -> str:
     """
     if kind in _RIGHT:
         return _RIGHT[kind].format_map(context)
-    return _KINDS.get(kind.partition("_")[0]) or message.removeprefix("Value error, ")
+    return _VALUE_KINDS.get(kind.partition("_")[0]) or message.removeprefix("Value error, ")

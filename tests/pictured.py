@@ -9,7 +9,7 @@ from string import ascii_letters, digits
 from rich.color import ColorSystem
 from textual.app import App
 
-from miles_tui.present.styled_text import text_of, width_of
+from miles_tui.present.styled_text import plain_text, width_of
 from miles_tui.ui.terminal.diff_renderer import PLAIN, Cell, Codes, cells_of
 from miles_tui.ui.widgets.lines import Lines
 
@@ -91,7 +91,7 @@ def cropped(app: App[None]) -> Iterator[str]:
             yield f"#{lines.id} is outside the screen: {region}"
         for line in lines.lines[: region.height]:
             if width_of(line) > region.width:
-                yield f"#{lines.id} is {region.width} wide, its line {width_of(line)}: {text_of(line)!r}"
+                yield f"#{lines.id} is {region.width} wide, its line {width_of(line)}: {plain_text(line)!r}"
         if len(lines.lines) > region.height:
             yield f"#{lines.id} shows {region.height} of its {len(lines.lines)} lines"
 

@@ -6,14 +6,14 @@ import pytest
 from runs import args, healthy, rollout, state
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.status_line import paste, status_line
 from miles_tui.present.view_models import header_view
 
-DONE = Fact(FactKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)
-FAILED = Fact(FactKind.JOB_FAILED, "Job 'raysubmit_1' failed", 99_000.0)
-SILENCE = Fact(FactKind.CLOCK, time=99_000.0)
+DONE = Event(EventKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)
+FAILED = Event(EventKind.JOB_FAILED, "Job 'raysubmit_1' failed", 99_000.0)
+SILENCE = Event(EventKind.CLOCK, time=99_000.0)
 
 
 @pytest.mark.parametrize(

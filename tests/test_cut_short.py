@@ -10,7 +10,7 @@ import pytest
 from commands import LOGS, run
 
 from miles_tui.config.paths import sample_log
-from miles_tui.core.model.records import Fact, FactKind
+from miles_tui.core.model.records import Event, EventKind
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.files.log_file import read_all
 from miles_tui.ingest.history.log_items import read_items
@@ -59,8 +59,8 @@ def test_a_log_that_is_emptied_while_it_is_read_is_told(tmp_path: Path) -> None:
 def test_a_fact_tells_it_behind_all_that_was_read(packed: Path) -> None:
     packed.write_bytes(packed.read_bytes()[:-20])
     last = [item for batch in read_items(find_logs([packed])[0]) for item in batch][-1]
-    assert isinstance(last, Fact)
-    assert last.kind is FactKind.CUT_SHORT
+    assert isinstance(last, Event)
+    assert last.kind is EventKind.CUT_SHORT
     assert last.text == f"{packed} could not be read whole (the gzip file ends too early): what follows is not judged"
 
 

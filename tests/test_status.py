@@ -16,7 +16,7 @@ import pytest
 from commands import LOGS, one_clear_line, run
 from runs import rollout
 
-from miles_tui.core.alerting.conditions.stalled import LEAST
+from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Record
 from miles_tui.core.run.run_state import RunState
@@ -94,7 +94,7 @@ def test_a_stall_grows_with_the_age_of_the_file(tmp_path: Path) -> None:
 def test_what_engines_printed_since_the_newest_record_counts_too(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     last = max(record.time or 0.0 for record in rollout(29, start=START) if isinstance(record, Record))
-    stamp = datetime.fromtimestamp(last + LEAST, UTC).isoformat(" ")[:19]
+    stamp = datetime.fromtimestamp(last + LEAST_SECONDS, UTC).isoformat(" ")[:19]
     log.write_text(lines(30) + f"[{stamp} TP0] Decode batch, #running-req: 3\n")
     assert at_age(log, 0).verdict() == "healthy"
     assert at_age(log, 400).verdict() == "stalled"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import LOGS, one_clear_line, run
 
-from miles_tui.config.toml_file import parsed, text_of
+from miles_tui.config.toml_file import parsed, read_toml_text
 from miles_tui.errors import BadSetting
 from miles_tui.files import LARGEST
 
@@ -36,6 +36,6 @@ def test_only_a_plain_file_of_a_sensible_size_is_read(tmp_path: Path) -> None:
         (tmp_path, "no plain"),
     ):
         with pytest.raises(BadSetting, match=said):
-            text_of(path)
+            read_toml_text(path)
     with pytest.raises(FileNotFoundError):
-        text_of(tmp_path / "nowhere.toml")
+        read_toml_text(tmp_path / "nowhere.toml")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from miles_tui.cli.stdio import complain
 from miles_tui.config.paths import config_dir
-from miles_tui.config.toml_file import parsed, text_of
+from miles_tui.config.toml_file import parsed, read_toml_text
 from miles_tui.errors import BadSetting, UsageError, meant
 from miles_tui.files import is_missing
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Settings that only a screen asks for.
 OF_SCREENS = {"theme", "signals", "metrics", "history", "mouse", "remember", "notify"}
-NEAR = 0.7  # how like a command a name must be: "train" or "run" may be a log's
+NEAR_COMMAND = 0.7  # how like a command a name must be: "train" or "run" may be a log's
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,7 +76,7 @@ def logs_or_commands(p: Parser, argv: Sequence[str], commands: Collection[str]) 
 
         raise UsageError(f"commands come first: miles-tui {shlex.join([late, *rest])}")
     if lost and lost[0] == a.logs[0] and not set("./-") & set(lost[0]):
-        near = meant(lost[0], [*commands, "--help", "--version"], NEAR)
+        near = meant(lost[0], [*commands, "--help", "--version"], NEAR_COMMAND)
         if near:
             raise UsageError(f"no file {lost[0]}: did you mean miles-tui {near}? (a log that is to come: ./{lost[0]})")
     if unknown:
@@ -123,11 +123,11 @@ def add_profile(p: Parser) -> None:
 
 def add_past(p: Parser) -> None:
     past = p.add_mutually_exclusive_group()
-    past.add_argument("--tail", type=count, metavar="N", help="begin with the newest N rollouts")
+    past.add_argument("--tail", type=rollout_count, metavar="N", help="begin with the newest N rollouts")
     past.add_argument("--since", metavar="TIME|STEP", help="begin at a rollout, at HH:MM, or at a date and time")
 
 
-def count(text: str) -> int:
+def rollout_count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError("a number of rollouts, 1 or more")
@@ -243,7 +243,7 @@ def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[]
 def _say_how_to_judge(settings: Path) -> bool:
     """Whether the settings have more than what only a screen asks for; what is wrong there is found by reading all."""
     try:
-        text = text_of(settings)
+        text = read_toml_text(settings)
         return bool(text.strip()) and not parsed(text, "").keys() <= OF_SCREENS
     except FileNotFoundError:
         return False

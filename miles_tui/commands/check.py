@@ -94,7 +94,9 @@ class Report:
         lines = [f"{harmless_name(self.log)}: {self.verdict} ({at}{attempt}{ended})"]
         lines += ["", f"  {'':23}{'last':>9}{'mean of 5':>11}{'min':>9}{'max':>9}  state"]
         for name, s in self.signals.items():
-            cells = f"{_cell(s.last):>9}{_cell(s.mean5):>11}{_cell(s.min):>9}{_cell(s.max):>9}"
+            cells = (
+                f"{_report_cell(s.last):>9}{_report_cell(s.mean5):>11}{_report_cell(s.min):>9}{_report_cell(s.max):>9}"
+            )
             why = f" by {self.held[name]}" if name in self.held else ""
             if name in self.by_design:
                 why = f" ({self.by_design[name]})"
@@ -137,7 +139,7 @@ def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
         state=_state(run, live),
         verdict=run.verdict(),
         profile=run.judge.profile.name if run.judge.profile else None,
-        signals={s.name: _signal(run, s) for s in SIGNALS},
+        signals={s.name: _signal_report(run, s) for s in SIGNALS},
         alerts=[alert_report(a) for a in run.alerts],
         records=run.records,
         why_empty=why,
@@ -158,23 +160,23 @@ def _state(run: RunState, live: bool) -> RunWord:
     return "running" if live else "unknown"
 
 
-def _signal(run: RunState, signal: Signal) -> SignalReport:
+def _signal_report(run: RunState, signal: Signal) -> SignalReport:
     series = run.signals[signal.name]
     last, extent, mean = series.last, series.extent, series.mean(run.window)
     finite = math.isfinite(extent.low)
     return SignalReport(
         log_name=run.log_names.get(signal.name, signal.log_names[0]),
-        last=_number(last.value if last else None),
-        mean5=_number(mean),
-        min=_number(extent.low if finite else None),
-        max=_number(extent.high if finite else None),
-        swing=_number(extent.swing if extent.count > 1 else None),
+        last=_plain_or_none(last.value if last else None),
+        mean5=_plain_or_none(mean),
+        min=_plain_or_none(extent.low if finite else None),
+        max=_plain_or_none(extent.high if finite else None),
+        swing=_plain_or_none(extent.swing if extent.count > 1 else None),
         count=extent.count,
         state=standing(run, signal.name)[0],
     )
 
 
-def _number(value: float | None) -> Number:
+def _plain_or_none(value: float | None) -> Number:
     return None if value is None else plain_number(value)
 
 
@@ -191,7 +193,7 @@ def _alert_lines(alert: AlertReport, evidence: str) -> list[str]:
     return lines
 
 
-def _cell(value: Number) -> str:
+def _report_cell(value: Number) -> str:
     return "–" if value is None else (value if isinstance(value, str) else number(value))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from miles_tui.core.alerting.conditions import ALL, CONDITIONS
 from miles_tui.core.alerting.conditions.base import Condition
-from miles_tui.core.alerting.engine import SILENCED_BY
+from miles_tui.core.alerting.engine import INHIBITED_BY
 from miles_tui.core.model.glossary import Meaning, all_meanings, meaning_of, members
 from miles_tui.core.model.signals import BY_LOG_NAME, BY_NAME
 from miles_tui.core.text.sanitize import harmless_name
@@ -20,7 +20,7 @@ from miles_tui.errors import UsageError, meant
 
 WIDTH = 88
 NAME = 42  # cells of the list's names
-MOST = 4  # names that a message suggests
+MOST_SUGGESTED = 4  # names that a message suggests
 FIGURES = Path(__file__).resolve().parent / "_bench" / "alerts.json"  # written by tests/alert_figures.py
 
 
@@ -28,10 +28,10 @@ def overview() -> str:
     """All conditions and all metrics that are known, families of metrics as one, a line each."""
     lines = [
         "Conditions:",
-        *_listed(_conditions()),
+        *_list_of(_conditions()),
         "",
         "Metrics (* is any text, {a,b} is a or b):",
-        *_listed(_metrics()),
+        *_list_of(_metrics()),
     ]
     return "\n".join([*lines, "", "miles-tui explain NAME tells more of one, miles-tui explain 'perf/*' lists a part."])
 
@@ -57,7 +57,7 @@ def _one(name: str) -> str | None:
     part = _part(name) if meaning is None or "*" in name else []
     if meaning is not None and len(part) < 2:
         return _metric(meaning, log_name)
-    return "\n".join(_listed(part)) or None
+    return "\n".join(_list_of(part)) or None
 
 
 def _unknown(name: str) -> str:
@@ -79,7 +79,7 @@ def _near(name: str) -> tuple[list[str], bool]:
     like = [names[near] for near in [meant(word, names)] if near]
     said = {c.id: c.title for c in ALL} | {m.log_name: m.meaning for m in all_meanings()}
     speaking = [each for each, text in said.items() if word and word in text.lower()]
-    return (holding or like or speaking)[:MOST], len(holding) > MOST
+    return (holding or like or speaking)[:MOST_SUGGESTED], len(holding) > MOST_SUGGESTED
 
 
 def _conditions() -> list[tuple[str, str]]:
@@ -97,7 +97,7 @@ def _part(pattern: str) -> list[tuple[str, str]]:
     return [e for e in (*_conditions(), *_metrics()) if any(fnmatchcase(name.lower(), glob) for name in members(e[0]))]
 
 
-def _listed(entries: Iterable[tuple[str, str]]) -> list[str]:
+def _list_of(entries: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each entry; a long name has one of its own."""
     return [
         f"  {name:{NAME}} {text}" if len(name) <= NAME else f"  {name}\n  {'':{NAME}} {text}" for name, text in entries
@@ -120,8 +120,8 @@ def _condition(c: Condition) -> str:
 
 def _held(condition: str) -> str:
     """Which conditions hold this one back, and which it holds back; "" where there is none of either."""
-    by = SILENCED_BY.get(condition, ())
-    back = [name for name, silencers in SILENCED_BY.items() if condition in silencers]
+    by = INHIBITED_BY.get(condition, ())
+    back = [name for name, silencers in INHIBITED_BY.items() if condition in silencers]
     said = [f"Held back while {listed(by, 'or')} has an open alert, from which it would only follow."] if by else []
     return " ".join(
         [*said, *([f"An open alert of it holds back {listed(back)}, which would only follow."] if back else [])]

@@ -11,12 +11,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from miles_tui.core.model.records import FactKind, Item, Record
-from miles_tui.core.run.attempts import Attempts, Place
+from miles_tui.core.model.records import EventKind, Item, Record
+from miles_tui.core.run.attempts import Attempts, Continuation
 from miles_tui.core.run.line_schema import is_train_side
 from miles_tui.core.text.sanitize import harmless, mask
 
-MOST_NAMES = 10_000  # metric names that are remembered as harmless
+MOST_HARMLESS_NAMES = 10_000  # metric names that are remembered as harmless
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")
 
 
@@ -65,10 +65,10 @@ class Exporter:
         for item in items:
             if not isinstance(item, Record):
                 self._attempts.note(item)
-                self.cut_short += [item.text] if item.kind is FactKind.CUT_SHORT else []
-                self.why_empty = item.text if item.kind is FactKind.NO_METRIC else self.why_empty
+                self.cut_short += [item.text] if item.kind is EventKind.CUT_SHORT else []
+                self.why_empty = item.text if item.kind is EventKind.NO_METRIC else self.why_empty
                 continue
-            if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Place.RESTART:
+            if self._attempts.place(item, is_train_side(item.kind, item.metrics)) is Continuation.RESTART:
                 self._attempt += 1
             out.append(self._row(item if self._harmless.issuperset(item.metrics) else self._without_keys(item)))
             self.records += 1
@@ -84,7 +84,7 @@ class Exporter:
         same = self._shown(names) == names  # all at once: a tenth of the time
         shown = {} if same else _told_apart(record.metrics, self._shown)
         if all(name == text for name, text in shown.items()):
-            if len(self._harmless) > MOST_NAMES:
+            if len(self._harmless) > MOST_HARMLESS_NAMES:
                 self._harmless.clear()
             self._harmless.update(record.metrics)
             return record

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.config.paths import profiles_dir
-from miles_tui.config.toml_file import text_of
+from miles_tui.config.toml_file import read_toml_text
 from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_file, is_missing, named, write_whole
@@ -17,7 +17,7 @@ SUFFIX = ".toml"
 
 
 @dataclass(slots=True, frozen=True)
-class Found:
+class KnownProfile:
     """One profile that is known here: `error` says why it can't be used, and `profile` is None then."""
 
     name: str
@@ -54,17 +54,17 @@ def find(name: str) -> Path | None:
 def read(path: Path) -> Profile:
     """The profile in a file. Raises BadSetting."""
     try:
-        return read_profile(text_of(path), str(path))
+        return read_profile(read_toml_text(path), str(path))
     except FileNotFoundError:
         raise BadSetting(f"{path}: can't be read: it does not exist") from None
 
 
-def known_profiles(closed: list[str] | None = None) -> list[Found]:
+def known_profiles(closed: list[str] | None = None) -> list[KnownProfile]:
     """All profiles by name, the person's own first; a wrong file is listed with its error.
 
     A folder that can't be read is told of in `closed`.
     """
-    found: dict[str, Found] = {}
+    found: dict[str, KnownProfile] = {}
     for folder, bundled in ((profiles_dir(), False), (BUNDLED, True)):
         try:
             paths = named(folder, SUFFIX)
@@ -77,9 +77,9 @@ def known_profiles(closed: list[str] | None = None) -> list[Found]:
             if name in found:
                 continue
             try:
-                found[name] = Found(name, path, bundled, read(path))
+                found[name] = KnownProfile(name, path, bundled, read(path))
             except BadSetting as error:
-                found[name] = Found(name, path, bundled, None, str(error))
+                found[name] = KnownProfile(name, path, bundled, None, str(error))
     return list(found.values())
 
 

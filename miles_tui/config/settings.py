@@ -13,14 +13,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from miles_tui.config.paths import bundled_themes, config_dir, themes_dir
-from miles_tui.config.toml_file import parsed, text_of, toml_value
+from miles_tui.config.toml_file import parsed, read_toml_text, toml_value
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import BadSetting, nearest, right_value
 from miles_tui.files import is_missing, named
 
-FILE = "config.toml"
+SETTINGS_FILE = "config.toml"
 MOST_ENTRIES = 500
 _ENTRY = re.compile(r"^(?=[ \t]*(?:\[|[\w\"'.-]+[ \t]*=))", re.MULTILINE)  # where a table or a key begins
 # Setting -> the commands without a screen that read it: those of a person, who is to be told the same everywhere.
@@ -93,7 +93,7 @@ class Settings(BaseModel):
 
 def config_file() -> Path:
     """Where the settings are looked for."""
-    return config_dir() / FILE
+    return config_dir() / SETTINGS_FILE
 
 
 def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
@@ -103,7 +103,7 @@ def in_force(path: Path) -> tuple[Settings, dict[str, str]]:
     can't be read.
     """
     try:
-        data, wrong = _readable(text_of(path, "replace"), path)
+        data, wrong = _readable(read_toml_text(path, "replace"), path)
     except FileNotFoundError:
         return Settings(), {}
     while True:

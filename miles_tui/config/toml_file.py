@@ -9,7 +9,7 @@ from miles_tui.errors import BadSetting
 from miles_tui.files import read_small
 
 
-def text_of(path: Path, errors: str = "strict") -> str:
+def read_toml_text(path: Path, errors: str = "strict") -> str:
     """The text of a plain file of a sensible size; `errors` as of `bytes.decode`.
 
     Raises BadSetting, FileNotFoundError where there is none.

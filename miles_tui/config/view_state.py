@@ -7,14 +7,14 @@ import json
 from miles_tui.config.paths import state_dir
 from miles_tui.files import read_small, write_whole
 
-FILE = "view.json"
+VIEW_FILE = "view.json"
 KEYS = ("theme", "signal")
 
 
 def recalled() -> dict[str, str]:
     """What was kept; empty where nothing was, or where it can't be read: it is a convenience, never an error."""
     try:
-        data = json.loads(read_small(state_dir() / FILE))
+        data = json.loads(read_small(state_dir() / VIEW_FILE))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(data, dict):
@@ -24,7 +24,7 @@ def recalled() -> dict[str, str]:
 
 def keep(view: dict[str, str]) -> str:
     """Keep it, whole or not at all; a line that says what went wrong, "" where nothing did."""
-    path = state_dir() / FILE
+    path = state_dir() / VIEW_FILE
     if view == recalled():
         return ""
     try:

@@ -19,12 +19,12 @@ from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_dir
 from miles_tui.ingest.files.away import is_away
 from miles_tui.ingest.files.log_file import STDIN, Log, is_stream
-from miles_tui.ingest.files.open_file import GZIP_MAGIC, Gunzip, Key, PlainFile, unreadable
+from miles_tui.ingest.files.open_file import GZIP_MAGIC, FileKey, Gunzip, PlainFile, unreadable
 from miles_tui.ingest.files.rotations import METRIC, grouped, with_rotations
 
 __all__ = ["Log", "age_seconds", "find_logs", "here", "newest_log", "runs_in", "sample", "why_empty"]
 
-Told = dict[Path, tuple[Key, int, bool]]  # of each file: which it was, when it was written to, whether it is a log
+Told = dict[Path, tuple[FileKey, int, bool]]  # of each file: which it was, when it was written to, whether it is a log
 
 SAMPLE = 64 * 1024
 NO_CAUSE = "no line with a Miles metric was found"
@@ -33,7 +33,7 @@ ENTRIES = 5000  # names looked at in all
 FILES = 300  # newest logs taken
 LOOKED_INTO = 2500  # newest files, of which the most may be no logs: 0.1 ms each
 
-_LAUNCH = re.compile(
+_LAUNCHED = re.compile(
     rb"\((?:MegatronTrainRayActor|FSDPTrainRayActor|Rollout(?:Manager|Executor|Controller))[\w]*[ )]"
     rb"|  rollout_batch_size \.{4,}|Running entrypoint for job|(?:Timer \w+ (?:start|end \())"
 )
@@ -98,10 +98,10 @@ def find_logs(
     except OSError as error:
         raise unreadable(error.filename or next(iter(files)), error) from None
     logs.extend(Log(parts[-1], files.get(parts[-1], str(parts[-1])), tuple(parts[:-1])) for parts in groups)
-    return sorted(logs, key=lambda log: min(_place(part, order) for part in log.parts))
+    return sorted(logs, key=lambda log: min(_argument_order(part, order) for part in log.parts))
 
 
-def _place(part: Path, order: dict[Path, int]) -> int:
+def _argument_order(part: Path, order: dict[Path, int]) -> int:
     """Where in the arguments the file, or the folder that it was found in, stands."""
     return min((order[path] for path in (part, *part.parents) if path in order), default=len(order))
 
@@ -228,7 +228,7 @@ def _is_miles(path: Path, told: Told, away: list[OSError]) -> bool:
     except OSError as error:
         away += [error] if is_away(error) else []
         return False
-    miles = bool(METRIC.search(text) or _LAUNCH.search(text))
+    miles = bool(METRIC.search(text) or _LAUNCHED.search(text))
     told[path] = (key, found.st_mtime_ns, miles)
     return miles
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.model.series import DEAD, Tail
+from miles_tui.core.model.series import DEAD, SeriesTail
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.cells import clock
@@ -13,19 +13,19 @@ from miles_tui.present.view_models import AlertView, series_of, unit_of
 
 APART = 5  # rollouts between the level before and the alert: a rule takes some to be sure
 
-Line = tuple[str, str]  # a label, and what follows it
+LabelledLine = tuple[str, str]  # a label, and what follows it
 
 
-def numbers_of(alert: AlertView, run: RunState, today: float | None = None) -> list[Line]:
+def numbers_of(alert: AlertView, run: RunState, today: float | None = None) -> list[LabelledLine]:
     """A line for each signal, then one with its times, in the log's clock; `today` as in `clock`.
 
     Read from the series as they stand, so that the newest value is of now and not of the moment it was raised.
     """
-    lines = [line for name in alert.signals if (line := _signal(name, alert, run))]
+    lines = [line for name in alert.signals if (line := _signal_line(name, alert, run))]
     return [*lines, ("times: ", _times(alert, today))]
 
 
-def _signal(name: str, alert: AlertView, run: RunState) -> Line | None:
+def _signal_line(name: str, alert: AlertView, run: RunState) -> LabelledLine | None:
     series = series_of(run, name)
     tail, digits, window = series.tail(len(series)), BY_NAME[name].digits, run.window
     live = [i for i, flag in enumerate(tail.flags) if not flag & DEAD]
@@ -55,7 +55,7 @@ def _signal(name: str, alert: AlertView, run: RunState) -> Line | None:
     return f"{name}{unit}: ", ", ".join(words)
 
 
-def _index(tail: Tail, live: list[int], rollout: int | None, attempt: int) -> int | None:
+def _index(tail: SeriesTail, live: list[int], rollout: int | None, attempt: int) -> int | None:
     """The place of a rollout of an attempt or of an earlier one, if it is kept and no dead branch."""
     if rollout is None:
         return None

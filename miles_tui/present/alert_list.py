@@ -10,7 +10,7 @@ from miles_tui.core.text.cells import cells, clock, fit_text, wrap
 from miles_tui.present.styled_text import Part, Spans, packed, width_of
 from miles_tui.present.view_models import AlertView
 
-MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
+SEVERITY_MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
 INDENT = 2
 
 
@@ -85,7 +85,7 @@ def note(
     """One alert in lines of at most `width` cells: all of it, or its title alone; `numbers` are lines with a label."""
     over = alert.state == "resolved"
     quiet = over or alert.seen or alert.snoozed
-    mark, style = ("·", "dim") if over else (MARKS[alert.severity], alert.severity)
+    mark, style = ("·", "dim") if over else (SEVERITY_MARKS[alert.severity], alert.severity)
     name: Spans = [(style, f"{mark} {alert.condition}")]
     said = "dim" if quiet else "text"
     long, short = life(alert, today), life(alert, today, short=True)

@@ -15,16 +15,18 @@ from miles_tui.core.model.series import DEAD, Point, Series
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.present.alert_list import MARKS
-from miles_tui.present.plot.chart import Mark, Other, readout
+from miles_tui.present.alert_list import SEVERITY_MARKS
+from miles_tui.present.plot.chart import Other, PointMark, readout
 from miles_tui.present.signal_rows import range_text
 from miles_tui.present.styled_text import Part, Spans
 from miles_tui.present.view_models import AlertView, RowView, means_of, row_view, series_of
 
-STYLES = ("chart.mean", "chart.second", "chart.third")
+CURVE_STYLES = ("chart.mean", "chart.second", "chart.third")
 MARK_STYLES = {"warning": "warning", "notice": "notice"}  # a critical alert's mark has a role of its own
-MARK_SIGNS = {severity: sign for severity, sign in MARKS.items() if severity in MARK_STYLES}
-MOST = len(STYLES)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
+MARK_SIGNS = {severity: sign for severity, sign in SEVERITY_MARKS.items() if severity in MARK_STYLES}
+MOST_CURVES = len(
+    CURVE_STYLES
+)  # curves of one chart: more can't be told apart, and a new scale would send more than 8 KB
 PLENTY = 8192  # points that are drawn one by one; of more, blocks' lowest and highest ones
 
 
@@ -36,7 +38,7 @@ class Curve:
     view: RowView
     points: Sequence[Point]
     means: Sequence[tuple[int, float]]
-    style: str = STYLES[0]
+    style: str = CURVE_STYLES[0]
     tag: str = ""
 
     @property
@@ -59,8 +61,8 @@ def curves_of(run: RunState, subjects: Sequence[str]) -> list[Curve]:
     """A curve for each of the first `MOST` subjects; the first is the one whose chart it is."""
     several = len(subjects) > 1
     return [
-        Curve(name, row_view(run, name), *values_of(run, name), STYLES[i], str(i + 1) if several else "")
-        for i, name in enumerate(subjects[:MOST])
+        Curve(name, row_view(run, name), *values_of(run, name), CURVE_STYLES[i], str(i + 1) if several else "")
+        for i, name in enumerate(subjects[:MOST_CURVES])
     ]
 
 
@@ -100,16 +102,16 @@ def _point(series: Series, at: int) -> Point:
     return Point(series.x[at], series.y[at], series.flags[at], series.attempts[at])
 
 
-def marks_of(run: RunState, subject: str) -> list[Mark]:
+def marks_of(run: RunState, subject: str) -> list[PointMark]:
     """Where alerts of a subject were raised and resolved."""
     return [mark for alert in run.alerts if subject in alert.signals for mark in marks_at(alert)]
 
 
-def marks_at(alert: Alert | AlertView) -> list[Mark]:
+def marks_at(alert: Alert | AlertView) -> list[PointMark]:
     """Where one alert was raised and resolved: the colour and the sign of its severity, dim when it is over."""
     style = "chart.axis" if alert.state == AlertState.RESOLVED else MARK_STYLES.get(alert.severity, "chart.mark")
     steps = [(alert.raised_step, MARK_SIGNS.get(alert.severity, "")), (alert.resolved_step, "·")]
-    return [Mark(step, style, glyph) for step, glyph in steps if step is not None]
+    return [PointMark(step, style, glyph) for step, glyph in steps if step is not None]
 
 
 def partners(run: RunState, subject: str) -> list[str]:
@@ -120,7 +122,7 @@ def partners(run: RunState, subject: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def words(curves: Sequence[Curve], cursor: int | None, window: int, note: str) -> list[Part]:
+def chart_title(curves: Sequence[Curve], cursor: int | None, window: int, note: str) -> list[Part]:
     """The chart's title: what the cursor reads, or the newest values; the range where it fits."""
     if len(curves) > 1:
         return _words_of_several(curves, cursor)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from miles_tui.core.text.cells import cells, clock, duration, fit_path, wrap
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
-from miles_tui.present.styled_text import Part, Span, Spans, between, fitted, packed, width_of
+from miles_tui.present.styled_text import Part, Spans, StyledSpan, between, fitted, packed, width_of
 from miles_tui.present.view_models import HeaderView
 
-FROZEN: Span = ("watch", "view paused")
+FROZEN: StyledSpan = ("watch", "view paused")
 Words = tuple[str, str, str]
 STOPPED = ("stalled", "crashed")  # such a run has no end in sight
 
@@ -51,10 +51,10 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
         if around.said:
             return [edge + _answer(view, around, room)]
         alone = [] if around.run else _name(around.name, room)
-        return [edge + between(packed(_only(view, around, room), room), alone, room)]
+        return [edge + between(packed(_one_line(view, around, room), room), alone, room)]
     name = _name(around.name, room)
-    first = packed(_first(view, around), room - width_of(name) - 2 if name else room)
-    second = _second(view, around, room, named=bool(name))
+    first = packed(_first_line(view, around), room - width_of(name) - 2 if name else room)
+    second = _second_line(view, around, room, named=bool(name))
     return [edge + between(first, name, room), edge + second]
 
 
@@ -92,9 +92,9 @@ def _answer(view: HeaderView, around: Surroundings, room: int) -> Spans:
     return [*signs, *fitted([("accent", around.said)], room - width_of(signs))]
 
 
-def _only(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
+def _one_line(view: HeaderView, around: Surroundings, room: int) -> list[Part]:
     """The parts of a header of one line: the first line's, and what the second would say before all else."""
-    facts = _first(view, around)
+    facts = _first_line(view, around)
     leading = [part for part in facts if part.rank <= 1]
     parts = [*leading, *([Part(0, [FROZEN])] if around.frozen else [])]
     parts += [_urgent(2, note) for note in around.urgent]
@@ -122,12 +122,12 @@ def _others(around: Surroundings, rank: int) -> list[Part]:
     return [Part(rank, [("watch", ", ".join(around.elsewhere))], [("watch", short)])] if count else []
 
 
-def _first(view: HeaderView, around: Surroundings) -> list[Part]:
+def _first_line(view: HeaderView, around: Surroundings) -> list[Part]:
     parts = [Part(0, verdict(view))]
     if view.rollout is not None:
         parts.append(Part(1, how_far(view), how_far(view, short=True)))
     if view.phase:
-        since: Spans = [("dim", " since "), _time(view.since, view, around)] if view.since is not None else []
+        since: Spans = [("dim", " since "), _time_span(view.since, view, around)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []
         short = "generating" if view.phase == "rollout" else view.phase  # `rollout 31   rollout` says it twice
         named = view.phase if label else short
@@ -138,20 +138,20 @@ def _first(view: HeaderView, around: Surroundings) -> list[Part]:
                 Part(6, [("dim", "generated "), ("text", f"{done} of {total}")], [("text", f"{done}/{total}")])
             )
         if view.until is not None and view.verdict not in STOPPED:
-            parts.append(Part(7, [("dim", "usually until "), _time(view.until, view, around)], []))
+            parts.append(Part(7, [("dim", "usually until "), _time_span(view.until, view, around)], []))
     return parts
 
 
-def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
+def _second_line(view: HeaderView, around: Surroundings, room: int, *, named: bool) -> Spans:
     parts = [Part(0, [FROZEN])] if around.frozen else []
     parts += [_urgent(rank, note) for rank, note in enumerate(around.urgent, 1)]
     parts += _settings(around.settings, 3)
     if view.last is not None:
-        last = _time(view.last, view, around)
+        last = _time_span(view.last, view, around)
         old: Spans = [("watch", f", {around.age}")] if around.age else []
         parts.append(Part(4, [("dim", "last line "), last, *old], [("dim", "last "), last, *old]))
     if view.ends is not None and view.verdict not in STOPPED:
-        ends = _time(view.ends, view, around)
+        ends = _time_span(view.ends, view, around)
         parts.append(Part(5, [("dim", "ends about "), ends], [("dim", "ends "), ends]))
     if view.usual is not None:
         parts.append(Part(8, [("dim", f"every {duration(view.usual)}")]))
@@ -175,7 +175,7 @@ def _second(view: HeaderView, around: Surroundings, room: int, *, named: bool) -
     return packed(parts, room, gap=" · ") if parts else fitted([("dim", "")], room)
 
 
-def _time(seconds: float | None, view: HeaderView, around: Surroundings) -> Span:
+def _time_span(seconds: float | None, view: HeaderView, around: Surroundings) -> StyledSpan:
     """With its date where that is not today's, or where today is not told not the newest record's."""
     today = view.last if around.today is None else around.today
     return ("text", clock(seconds, today=today) if seconds is not None else "")

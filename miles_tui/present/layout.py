@@ -12,7 +12,7 @@ from miles_tui.core.model.signals import SIGNALS
 LEAST_WIDTH, LEAST_HEIGHT = 38, 10
 LEAST_ALERTS = 8  # lines: of an alert with its title; with fewer an alert that is read gets the rows' lines
 ALERTS, LEAST_GLANCE = 13, 10  # lines: of two alerts and their title; of a chart with its title and axis
-WIDE = 110  # cells from which on a row has room for all
+WIDE_CELLS = 110  # cells from which on a row has room for all
 NAME = max(len(s.name) for s in SIGNALS)
 
 
@@ -83,7 +83,7 @@ def columns(width: int, longest: int = NAME) -> Columns:
 
     The names of metrics are longer than those of signals: they get more room where a sparkline can spare it.
     """
-    if width >= WIDE:
+    if width >= WIDE_CELLS:
         given = Columns(name=max(NAME, min(longest, 28)), number=8, change=9, range=24, margin=2, gap=2)
     elif width >= 79:
         given = Columns(name=max(NAME, min(longest, 20)), number=8, change=8, range=16, margin=1)

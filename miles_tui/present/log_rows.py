@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from miles_tui.core.parsing.tail_buffer import Entry, Fold, Line
+from miles_tui.core.parsing.tail_buffer import Fold, LogEntry, LogLine
 from miles_tui.present.log_view import LEVELS, NO_PROCESS, Row, folds, matches, passes, raw_part, row_of, unfolded
 
 
-class Item:
+class LogRow:
     """An entry and its row, once somebody wanted it."""
 
     __slots__ = ("_count", "_opened", "_part", "_row", "entry", "noise")
 
-    def __init__(self, entry: Entry, noise: Row | None = None) -> None:
+    def __init__(self, entry: LogEntry, noise: Row | None = None) -> None:
         self.entry = entry
         self.noise = noise is not None  # a line of a fold that is unfolded
         self._row = noise
         self._count = 0
-        self._opened: tuple[int, list[Item]] = (0, [])
+        self._opened: tuple[int, list[LogRow]] = (0, [])
         self._part = ("", "")
 
     @property
@@ -34,7 +34,7 @@ class Item:
 
     def part(self, found: str) -> str:
         """The piece of the line around a searched text (lower case) that the row does not have; "" if there is none."""
-        if not found or self.noise or not isinstance(self.entry, Line) or matches(self.row, found):
+        if not found or self.noise or not isinstance(self.entry, LogLine) or matches(self.row, found):
             return ""
         if self._part[0] != found:
             self._part = (found, raw_part(self.entry, found))
@@ -44,12 +44,12 @@ class Item:
         """Whether the row or the line behind it has the searched text (lower case)."""
         return matches(self.row, found) or bool(self.part(found))
 
-    def opened(self) -> list[Item]:
+    def opened(self) -> list[LogRow]:
         """The item, and behind it the noise that it folds."""
         if not isinstance(self.entry, Fold):
             return [self]
         if self._opened[0] != self.entry.count:
-            self._opened = (self.entry.count, [Item(self.entry, row) for row in unfolded(self.entry)])
+            self._opened = (self.entry.count, [LogRow(self.entry, row) for row in unfolded(self.entry)])
         return [self, *self._opened[1]]
 
 
@@ -57,7 +57,7 @@ class LogBook:
     """The lines that pass the filters, one of them chosen; while `follow` it is the newest one."""
 
     def __init__(self, *, follow: bool = True) -> None:
-        self.items: list[Item] = []
+        self.items: list[LogRow] = []
         self.at = 0
         self.follow = follow
         self.level = LEVELS[0]
@@ -65,10 +65,10 @@ class LogBook:
         self.noise = False  # are folds opened?
         self.found = ""  # what is searched for, lower case
         self.newer = 0  # lines that came since the person stopped following
-        self._all: list[Item] = []
+        self._all: list[LogRow] = []
 
     @property
-    def chosen(self) -> Item | None:
+    def chosen(self) -> LogRow | None:
         """The line under the cursor."""
         return self.items[self.at] if self.at < len(self.items) else None
 
@@ -98,11 +98,11 @@ class LogBook:
             return f"{self.found} is in folded lines: u unfolds"
         return f"{self.found} is not in the lines shown"
 
-    def update(self, entries: Iterable[Entry]) -> None:
+    def update(self, entries: Iterable[LogEntry]) -> None:
         """The ring's entries of now: those that are known already keep their rows."""
         known = {item.entry.number: item for item in self._all}
         last = self.items[-1].entry.number if self.items else 0
-        self._all = [known.get(entry.number) or Item(entry) for entry in entries]
+        self._all = [known.get(entry.number) or LogRow(entry) for entry in entries]
         self._arrange()
         new = next((i for i, item in enumerate(reversed(self.items)) if item.entry.number <= last), 0)
         self.newer = 0 if self.follow else self.newer + new

@@ -14,7 +14,7 @@ from miles_tui.core.parsing.brace_scan import next_numbered
 from miles_tui.core.parsing.line_prefix import message_of, source_of, time_of
 from miles_tui.core.parsing.line_splitter import clean
 from miles_tui.core.parsing.metric_line import records_in
-from miles_tui.core.parsing.tail_buffer import LINE, Break, Entry, Fold, Line
+from miles_tui.core.parsing.tail_buffer import LINE, Break, Fold, LogEntry, LogLine
 from miles_tui.core.text.cells import cells, clock, fit_text, pad
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless
@@ -26,7 +26,7 @@ ROLE = 14  # cells of the column that says who
 BETWEEN, MORE = " · ", " …"
 CUT = 400  # characters at the end of a line that was cut: a key could be cut in two there, and not be known as one
 VALUES = 6  # of a record's metrics that are shown
-NEAR = 400  # characters kept on each side of a match that the row does not show
+NEAR_CHARACTERS = 400  # characters kept on each side of a match that the row does not show
 VALUE = 24  # cells for what stands behind a match
 NO_PROCESS = "no process"
 
@@ -52,7 +52,7 @@ class Row:
     short: str = ""  # a record's kind and number
 
 
-def row_of(entry: Entry) -> Row:
+def row_of(entry: LogEntry) -> Row:
     """The row of an entry. Costs 30 to 150 us."""
     if isinstance(entry, Break):
         return Row(entry.number, f"the file was {entry.why} here", "fold")
@@ -169,7 +169,7 @@ def matches(row: Row, found: str) -> bool:
     return found in row.text.lower() or (bool(row.short) and found in row.short.lower())
 
 
-def raw_part(line: Line, found: str) -> str:
+def raw_part(line: LogLine, found: str) -> str:
     """What a line has of a searched text (lower case): the metrics named so, else the piece around it; "" for nothing.
 
     What is hidden in it is not found. Only a line whose bytes have it is decoded: 0.4 ms for the longest.
@@ -182,7 +182,7 @@ def raw_part(line: Line, found: str) -> str:
             return harmless(BETWEEN.join(f"{name} {number(value)}" for name, value in named.items()))
     text = whole_text(line)
     hit = text.lower().find(found)
-    return text[max(0, hit - NEAR) : hit + NEAR] if hit >= 0 else ""
+    return text[max(0, hit - NEAR_CHARACTERS) : hit + NEAR_CHARACTERS] if hit >= 0 else ""
 
 
 def folds(fold: Fold, found: str) -> bool:
@@ -206,9 +206,9 @@ def passes(row: Row, level: str, role: str) -> bool:
     return not role or row.level != "fold"
 
 
-def whole_text(entry: Entry) -> str:
+def whole_text(entry: LogEntry) -> str:
     """All of an entry that is kept, to be read: the line, or the noise that was folded."""
-    if isinstance(entry, Line):
+    if isinstance(entry, LogLine):
         text = harmless(clean(entry.raw))
         return text if len(entry.raw) < LINE else text[: len(text) - CUT]
     if isinstance(entry, Fold):

@@ -10,18 +10,18 @@ from typing import overload
 from miles_tui.core.model.series import Series
 from miles_tui.core.text.cells import cells, middle, pad
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.present.name_filter import Match
+from miles_tui.present.name_filter import NameTest
 from miles_tui.present.signal_rows import ARROWS, Sparkline, figure
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import RowView, unit_of
 
-FIRST = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
+FIRST_GROUPS = ("rollout", "train", "perf", "eval")  # groups that everybody looks for; others follow by name
 TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: usually one number many times
-NONE = "other"
+NO_GROUP = "other"
 
 
 @dataclass(slots=True, frozen=True)
-class Entry:
+class MetricEntry:
     """A line of the browser: a group (`names` are its metrics), or a metric (`names` are all that it stands for)."""
 
     label: str
@@ -65,26 +65,28 @@ class Lazily(Sequence[Spans]):
         return self._make(at)
 
 
-def entries(metrics: dict[str, Series], fits: Match, closed: Container[str]) -> list[Entry]:
+def entries(metrics: dict[str, Series], fits: NameTest, closed: Container[str]) -> list[MetricEntry]:
     """The list: groups in their order, the metrics of each that fit, by name; closed groups as one line."""
     groups: dict[str, list[str]] = {}
     for name in metrics:
         if fits(name):
             groups.setdefault(group_of(name), []).append(name)
-    order = sorted(groups, key=lambda g: (FIRST.index(g) if g in FIRST else len(FIRST), g == NONE, g))
-    out: list[Entry] = []
+    order = sorted(
+        groups, key=lambda g: (FIRST_GROUPS.index(g) if g in FIRST_GROUPS else len(FIRST_GROUPS), g == NO_GROUP, g)
+    )
+    out: list[MetricEntry] = []
     for group in order:
         names = sorted(groups[group], key=_natural)
-        out.append(Entry(harmless_name(group), tuple(names), group, is_group=True, closed=group in closed))
+        out.append(MetricEntry(harmless_name(group), tuple(names), group, is_group=True, closed=group in closed))
         if group not in closed:
-            out += [_entry(group, twins) for twins in _folded(names, metrics)]
+            out += [_metric_entry(group, twins) for twins in _folded(names, metrics)]
     return out
 
 
 def group_of(name: str) -> str:
     """What stands before the first slash."""
     prefix, slash, _ = name.partition("/")
-    return prefix if slash else NONE
+    return prefix if slash else NO_GROUP
 
 
 def widths(width: int, longest: int) -> Widths:
@@ -96,13 +98,13 @@ def widths(width: int, longest: int) -> Widths:
     return Widths(name, number, rest - name if rest - name >= 8 else 0, margin)
 
 
-def group_line(entry: Entry, w: Widths) -> Spans:
+def group_line(entry: MetricEntry, w: Widths) -> Spans:
     """`rollout 23`, with a sign for whether its metrics are in sight."""
     sign = "▸" if entry.closed else "▾"
     return [("text", " " * w.margin), ("accent", f"{sign} {entry.label}"), ("dim", f"  {len(entry.names)}")]
 
 
-def metric_line(entry: Entry, view: RowView, w: Widths, spark: Sparkline, *, marked: bool, pinned: bool) -> Spans:
+def metric_line(entry: MetricEntry, view: RowView, w: Widths, spark: Sparkline, *, marked: bool, pinned: bool) -> Spans:
     """A metric: whether it is marked and pinned, name, unit where there is room, last value, mean, trend, sparkline."""
     name = middle(entry.label, w.name)
     room = w.name - cells(name)
@@ -121,12 +123,12 @@ def metric_line(entry: Entry, view: RowView, w: Widths, spark: Sparkline, *, mar
     return out
 
 
-def _entry(group: str, names: tuple[str, ...]) -> Entry:
-    label = names[0] if group == NONE else names[0].partition("/")[2]
+def _metric_entry(group: str, names: tuple[str, ...]) -> MetricEntry:
+    label = names[0] if group == NO_GROUP else names[0].partition("/")[2]
     if len(names) > 1:
         found = TWINS.match(label)
         label = f"{found[1] if found else label}* ({len(names)} equal)"
-    return Entry(harmless_name(label), names, group)
+    return MetricEntry(harmless_name(label), names, group)
 
 
 def _folded(names: list[str], metrics: dict[str, Series]) -> Iterable[tuple[str, ...]]:

@@ -15,10 +15,10 @@ from miles_tui.present.styled_text import Spans, fitted
 from miles_tui.present.view_models import SHAPES
 
 REWARD, LENGTH = "reward", "answer length"
-NUMBER = 8  # cells of a number
+NUMBER_CELLS = 8  # cells of a number
 ALERT_TITLE = "worst alert"
 LEAST_ALERT = 12  # cells that say which condition is meant
-NONE = "–"
+NO_VALUE = "–"
 UNREAD = "not read yet"
 WORST = ("critical", "warning", "")  # the order of the list
 
@@ -105,7 +105,13 @@ def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) 
     least = min(widest, max(16, room // 3))
     left = room - least
     sizes = dict.fromkeys(("rollout", "alert", "reward", "length", "when"), 0)
-    for name, size in (("rollout", far), ("when", when), ("reward", NUMBER), ("alert", alert), ("length", NUMBER)):
+    for name, size in (
+        ("rollout", far),
+        ("when", when),
+        ("reward", NUMBER_CELLS),
+        ("alert", alert),
+        ("length", NUMBER_CELLS),
+    ):
         if name == "alert":
             size = min(size, max(LEAST_ALERT, left - 2))
         if size and left >= size + 2:
@@ -114,7 +120,7 @@ def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) 
     return RunColumns(name=min(widest, least + left), verdict=verdict, margin=margin, **sizes)
 
 
-def title_line(c: RunColumns) -> Spans:
+def table_titles(c: RunColumns) -> Spans:
     """The titles of the columns."""
     text = " " * c.margin + "  " + pad("run", c.name) + "  " + pad("verdict", c.verdict)
     for size, title, align in _layout(c):
@@ -131,7 +137,7 @@ def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
         "rollout": ("text", _how_far(row)),
         "reward": ("text", _figure(row.reward, REWARD)),
         "length": ("text", _figure(row.length, LENGTH)),
-        "last line": ("dim", clock(row.last, today=today) if row.last is not None else NONE),
+        "last line": ("dim", clock(row.last, today=today) if row.last is not None else NO_VALUE),
         ALERT_TITLE: (row.alert_style, row.alert),
     }
     for size, title, align in _layout(c):
@@ -153,12 +159,12 @@ def _layout(c: RunColumns) -> list[tuple[int, str, str]]:
 
 def _how_far(row: RunRow) -> str:
     if row.rollout is None:
-        return NONE
+        return NO_VALUE
     return f"{row.rollout}/{row.total}" if row.total else str(row.rollout)
 
 
 def _figure(value: float | None, name: str) -> str:
-    return NONE if value is None else number(value, BY_NAME[name].digits, NUMBER)
+    return NO_VALUE if value is None else number(value, BY_NAME[name].digits, NUMBER_CELLS)
 
 
 def names_of(paths: Sequence[str]) -> list[str]:

@@ -10,18 +10,18 @@ from miles_tui.core.alerting.ranges import OWN
 from miles_tui.core.model.glossary import Meaning
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.text.cells import cells, fit_text, middle, pad
-from miles_tui.core.text.numbers import fit, number, signed
+from miles_tui.core.text.numbers import fit_number, number, signed
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.present.layout import Columns
 from miles_tui.present.styled_text import Part, Spans, packed
-from miles_tui.present.view_models import NOT_JUDGED, RowView
+from miles_tui.present.view_models import NOT_JUDGED_LIGHT, RowView
 
 Sparkline = Callable[[RowView, int], Spans]  # a row and a width in cells -> the runs of its sparkline
 
 MARKED = "◆"  # this row shares a chart with others
 MOST_DECIMALS = 6
 ARROWS = {-1: "↓", 0: " ", 1: "↑"}
-NONE = "–"
+NO_NUMBER = "–"
 JUDGED = frozenset(name for condition in CONDITIONS.values() for name in condition.about)
 STARRED = f"*{OWN}"  # whose the ranges are where a profile has some: a star marks the run's own
 
@@ -85,7 +85,7 @@ def _label(view: RowView, c: Columns, style: str, *, marked: bool) -> Spans:
 def change_text(view: RowView, width: int) -> str:
     """The change in exactly `width` cells: two digits, in the form of the mean beside it and no finer than that."""
     if view.change is None or view.mean is None:
-        return NONE.rjust(width)
+        return NO_NUMBER.rjust(width)
     mean = number(view.mean, view.digits)
     if not math.isfinite(view.change) or "e" in mean or abs(view.change) >= 100:
         return signed(view.change, 2, width)
@@ -97,7 +97,7 @@ def change_text(view: RowView, width: int) -> str:
 
 def figure(value: float | None, width: int, digits: int) -> str:
     """A number in exactly `width` cells, flush right, never cut."""
-    return NONE.rjust(width) if value is None else number(value, digits, width)
+    return NO_NUMBER.rjust(width) if value is None else number(value, digits, width)
 
 
 def range_text(view: RowView, width: int, owner: str = "") -> str:
@@ -111,7 +111,7 @@ def range_text(view: RowView, width: int, owner: str = "") -> str:
     if owner == STARRED:
         whose = "*" if view.owner == OWN else ""
     if view.low == view.high:
-        return f"always {fit(view.low, 8)}" + whose
+        return f"always {fit_number(view.low, 8)}" + whose
     # Two digits still tell the ends of a range apart, one does not: `0.0007 to 0.0007` says nothing.
     for tail in (whose, "") if whose else ("",):
         for digits, to in (
@@ -121,7 +121,7 @@ def range_text(view: RowView, width: int, owner: str = "") -> str:
             if len(text) <= width:
                 return text
     half = (width - 1) // 2
-    return f"{fit(view.low, half, 2)}–{fit(view.high, half, 2)}"
+    return f"{fit_number(view.low, half, 2)}–{fit_number(view.high, half, 2)}"
 
 
 def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) -> Spans:
@@ -141,7 +141,7 @@ def detail_row(view: RowView, meaning: Meaning | None, width: int, margin: int) 
         parts.append(Part(1, [("watch", f"held back by {view.held}")]))
     if view.low is not None:
         parts.append(Part(5, [("dim", f"range {range_text(view, 60)}")]))  # the row has it, if shorter
-    if view.light is NOT_JUDGED and view.name in BY_NAME:
+    if view.light is NOT_JUDGED_LIGHT and view.name in BY_NAME:
         why = "no condition has enough to judge by" if view.name in JUDGED else "no condition reads it"
         parts.append(Part(2, [("dim", f"not judged: {why}")], [("dim", "not judged")]))
     return [("text", " " * margin), *packed(parts, width - 2 * margin, gap=" · ")]

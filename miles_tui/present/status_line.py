@@ -6,16 +6,16 @@ import math
 
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions.base import Severity
-from miles_tui.core.alerting.engine import SEVERITIES
+from miles_tui.core.alerting.engine import MILDEST_FIRST
 from miles_tui.core.model.series import Series
 from miles_tui.core.model.signals import SIGNALS, scores_of
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import SIGNS, evidence_of
+from miles_tui.core.run.status import VERDICT_SIGNS, evidence_of
 from miles_tui.core.text.cells import clock, duration, number
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
 MOST_SCORES = 4  # of evaluations
-ARGUMENTS = (
+REPORTED_ARGUMENTS = (
     "hf_checkpoint", "rollout_batch_size", "n_samples_per_prompt", "global_batch_size", "rollout_max_response_len",
     "lr", "eps_clip", "advantage_estimator",
 )  # fmt: skip
@@ -34,8 +34,8 @@ def status_line(run: RunState) -> str:
     over = "crashed" if "crashed" in words else "stalled" if "stalled" in words else ""
     if over or not firing:
         word = over or run.verdict()
-        return f"{SIGNS[word]} {word} · {at(run)}"
-    sign = SIGNS["alert" if firing[0].severity is Severity.CRITICAL else "warned"]
+        return f"{VERDICT_SIGNS[word]} {word} · {at(run)}"
+    sign = VERDICT_SIGNS["alert" if firing[0].severity is Severity.CRITICAL else "warned"]
     return f"{sign}{len(firing)} {firing[0].condition} · {at(run)}"
 
 
@@ -49,11 +49,11 @@ def paste(run: RunState, name: str, today: float | None = None) -> str:
     lines += [_row(signal.label, run.signals[signal.name], run.window) for signal in SIGNALS]
     lines += [_row(score, run.metrics[score], run.window) for score in scores_of(run.metrics)[:MOST_SCORES]]
     lines.append("```")
-    shown = sorted(run.alerts, key=_place)[:MOST_ALERTS]
+    shown = sorted(run.alerts, key=_report_order)[:MOST_ALERTS]
     lines += [line for alert in shown for line in _alert(alert, evidence_of(run, alert))] or ["No alert."]
     if len(run.alerts) > len(shown):
         lines.append(f"... and {len(run.alerts) - len(shown)} more.")
-    known = [f"{key}={run.args[key]}" for key in ARGUMENTS if run.args.get(key, "None") != "None"]
+    known = [f"{key}={run.args[key]}" for key in REPORTED_ARGUMENTS if run.args.get(key, "None") != "None"]
     return "\n".join([*lines, *(["", "Arguments: " + ", ".join(known)] if known else [])])
 
 
@@ -76,9 +76,9 @@ def _row(name: str, series: Series, window: int) -> str:
     return f"{name[:26]:23}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
 
 
-def _place(alert: Alert) -> tuple[bool, bool, int]:
+def _report_order(alert: Alert) -> tuple[bool, bool, int]:
     """Where an alert stands in a report: open before resolved, the worst first, and notices behind all others."""
-    return alert.severity is Severity.NOTICE, not alert.open, -SEVERITIES.index(alert.severity)
+    return alert.severity is Severity.NOTICE, not alert.open, -MILDEST_FIRST.index(alert.severity)
 
 
 def _alert(alert: Alert, evidence: str) -> list[str]:

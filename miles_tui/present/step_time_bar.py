@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from miles_tui.core.model.series import DEAD, PAUSED, Tail
+from miles_tui.core.model.series import DEAD, PAUSED, SeriesTail
 from miles_tui.core.run.step_time import Spent, Split
 from miles_tui.core.text.cells import cells, duration, pad
 from miles_tui.core.text.numbers import number
@@ -22,7 +22,7 @@ class Sign:
     style: str
 
 
-SIGNS: dict[str, Sign] = {
+PART_SIGNS: dict[str, Sign] = {
     "waiting": Sign("░", "w", "dim"),
     "update": Sign("▞", "u", "chart.third"),
     "sleep": Sign("▚", "z", "learn"),
@@ -33,13 +33,13 @@ SIGNS: dict[str, Sign] = {
     "rest": Sign("·", ".", "dim"),
     "step": Sign(" ", "=", "dim"),
 }
-ORDER = ("waiting", "update", "sleep", "wake", "saving", "scoring", "training", "rest")  # as a step passes
-NUMBER, SHARE = 8, 6
+STEP_ORDER = ("waiting", "update", "sleep", "wake", "saving", "scoring", "training", "rest")  # as a step passes
+NUMBER, SHARE_CELLS = 8, 6
 
 
 def sign(spent: Spent, plain: bool) -> str:
     """The phase's fill."""
-    known = SIGNS[spent.part.id]
+    known = PART_SIGNS[spent.part.id]
     return known.letter if plain else known.fill
 
 
@@ -49,14 +49,14 @@ def bar(split: Split, width: int, *, plain: bool) -> list[Spans]:
     What is timed inside the waiting is taken out of its part of the bar, and follows it; its share is with them.
     """
     shown = {spent.part.id: spent for spent in (*split.phases, split.rest) if spent is not None}
-    parts = [shown[id_] for id_ in ORDER if id_ in shown]
+    parts = [shown[id_] for id_ in STEP_ORDER if id_ in shown]
     sizes = shares([spent.alone for spent in parts], width)
     names: Spans = []
     line: Spans = []
     for spent, size in zip(parts, sizes, strict=True):
-        style = SIGNS[spent.part.id].style
+        style = PART_SIGNS[spent.part.id].style
         line.append((style, sign(spent, plain) * size))
-        share = percent(spent.mean, split.total)
+        share = part_percent(spent.mean, split.total)
         label = next((t for t in (f"{spent.part.name} {share}", spent.part.name, share) if cells(t) < size), "")
         names.append((style, pad(label, size)))
     return [names, line]
@@ -74,32 +74,32 @@ def shares(values: list[float], width: int) -> list[int]:
     return sizes
 
 
-def percent(value: float, total: float) -> str:
+def part_percent(value: float, total: float) -> str:
     """`31 %`; what is there and rounds to nothing is `<1 %`."""
     share = 100 * value / total if total else 0.0
     return "<1 %" if 0 < share < 0.5 else f"{share:.0f} %"
 
 
-def title_line(width: int, margin: int, name: int, window: int) -> Spans:
+def step_time_titles(width: int, margin: int, name: int, window: int) -> Spans:
     """The titles of the columns."""
     text = " " * (margin + 2) + pad("phase", name) + pad(f"mean {window}", NUMBER + 1, "right")
-    text += pad("share", SHARE + 1, "right")
+    text += pad("share", SHARE_CELLS + 1, "right")
     return [("dim", text + (pad("usual", NUMBER + 1, "right") if width >= 60 else ""))]
 
 
 def phase_line(spent: Spent, split: Split, width: int, margin: int, name: int, spark: Sparkline, plain: bool) -> Spans:
     """A phase: sign, name, mean in seconds, share of the step, usual value, sparkline."""
     whole = spent.part.id == "step"
-    share = "" if whole else "within" if spent.part.inside else percent(spent.mean, split.total)
+    share = "" if whole else "within" if spent.part.inside else part_percent(spent.mean, split.total)
     style = "bright" if whole else "text"
     out: Spans = [
         ("text", " " * margin),
-        (SIGNS[spent.part.id].style, sign(spent, plain)),
+        (PART_SIGNS[spent.part.id].style, sign(spent, plain)),
         (style, " " + pad(spent.part.name, name)),  # the place of a pointer where there is no margin
         ("bright", " " + figure(spent.mean, NUMBER, 3)),
-        ("dim", " " + pad(share, SHARE, "right")),
+        ("dim", " " + pad(share, SHARE_CELLS, "right")),
     ]
-    left = width - 2 * margin - 2 - name - NUMBER - 1 - SHARE - 1
+    left = width - 2 * margin - 2 - name - NUMBER - 1 - SHARE_CELLS - 1
     if width >= 60:
         out.append(("dim", " " + figure(spent.usual, NUMBER, 3)))
         left -= NUMBER + 1
@@ -110,10 +110,10 @@ def phase_line(spent: Spent, split: Split, width: int, margin: int, name: int, s
 
 def view_of(spent: Spent) -> RowView:
     """The phase as a row, for its sparkline: steps that don't count are hollow and in no mean."""
-    return RowView(name=f"phase {spent.part.id}", tail=Tail.of(spent.points), uncounted=DEAD | PAUSED)
+    return RowView(name=f"phase {spent.part.id}", tail=SeriesTail.of(spent.points), uncounted=DEAD | PAUSED)
 
 
-def words(split: Split) -> list[Part]:
+def step_time_title(split: Split) -> list[Part]:
     """The title: how long a step takes, of which steps, and what was left out."""
     whole = split.whole
     if whole is None or not split.steps:

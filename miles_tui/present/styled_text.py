@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 from miles_tui.core.text.cells import cells, fit_text
 
-Span = tuple[str, str]  # style name, text
-Spans = list[Span]
+StyledSpan = tuple[str, str]  # style name, text
+Spans = list[StyledSpan]
 
 
-def width_of(spans: Iterable[Span]) -> int:
+def width_of(spans: Iterable[StyledSpan]) -> int:
     """Cells of a line."""
     return sum(cells(text) for _, text in spans)
 
 
-def text_of(spans: Iterable[Span]) -> str:
+def plain_text(spans: Iterable[StyledSpan]) -> str:
     """The line without its styles."""
     return "".join(text for _, text in spans)
 
 
-def pointed(spans: Sequence[Span]) -> Spans:
+def pointed(spans: Sequence[StyledSpan]) -> Spans:
     """The line with a pointer in the first place that is free: which line is chosen, without colours."""
     out = list(spans)
     for i, (_, text) in enumerate(out):
@@ -32,7 +32,7 @@ def pointed(spans: Sequence[Span]) -> Spans:
     return out
 
 
-def fitted(spans: Sequence[Span], width: int) -> Spans:
+def fitted(spans: Sequence[StyledSpan], width: int) -> Spans:
     """At most `width` cells: what is too long ends in an ellipsis, what comes behind is left out."""
     out: Spans = []
     room = width
@@ -47,7 +47,7 @@ def fitted(spans: Sequence[Span], width: int) -> Spans:
     return out
 
 
-def between(left: Sequence[Span], right: Sequence[Span], width: int, gap: int = 2) -> Spans:
+def between(left: Sequence[StyledSpan], right: Sequence[StyledSpan], width: int, gap: int = 2) -> Spans:
     """`left` and `right` at the two ends of a line; where both don't fit, the right one goes."""
     used = width_of(left)
     room = width - used - width_of(right)

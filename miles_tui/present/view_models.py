@@ -12,15 +12,24 @@ from dataclasses import dataclass
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.ranges import OWN, Range
 from miles_tui.core.model.glossary import Meaning, meaning_of
-from miles_tui.core.model.series import DEAD, Point, Series, Tail
+from miles_tui.core.model.series import DEAD, Point, Series, SeriesTail
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import SEVERITIES, SIGNS, evidence_of, held_by, kind_of, learned, not_measured, standing
+from miles_tui.core.run.status import (
+    VERDICT_SIGNS,
+    WORST_FIRST,
+    evidence_of,
+    held_by,
+    kind_of,
+    learned,
+    not_measured,
+    standing,
+)
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
 from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
 
-KEPT = 64  # newest rollouts that the trend and the change look at
+KEPT_POINTS = 64  # newest rollouts that the trend and the change look at
 LEAST_PHASE = 60.0  # seconds: clock times are minutes
 CHANGE_OVER = 10  # rollouts
 TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
@@ -52,16 +61,16 @@ LIGHTS: dict[str, Light] = {
     "not judged": Light(" ", "not judged", "dim"),
 }
 
-NO_VALUES = Tail.of(())
+NO_VALUES = SeriesTail.of(())
 
-NOT_JUDGED = LIGHTS["not judged"]  # no condition reads it, or none has anything to judge by
+NOT_JUDGED_LIGHT = LIGHTS["not judged"]  # no condition reads it, or none has anything to judge by
 TELLS_NOTHING = "not informative: 0 all along"
 
 # The verdict by shape and style; the word is the run's own.
-STYLES = {"healthy": "ok", "finished": "ok", "learning": "learn", "waiting": "dim", "watching": "watch"}
-STYLES |= {"not judged": "dim"}
-STYLES |= {"stalled": "critical", "crashed": "critical", "alert": "critical", "warned": "warning"}
-SHAPES: dict[str, tuple[str, str]] = {kind: (sign, STYLES[kind]) for kind, sign in SIGNS.items()}
+VERDICT_STYLES = {"healthy": "ok", "finished": "ok", "learning": "learn", "waiting": "dim", "watching": "watch"}
+VERDICT_STYLES |= {"not judged": "dim"}
+VERDICT_STYLES |= {"stalled": "critical", "crashed": "critical", "alert": "critical", "warned": "warning"}
+SHAPES: dict[str, tuple[str, str]] = {kind: (sign, VERDICT_STYLES[kind]) for kind, sign in VERDICT_SIGNS.items()}
 
 
 @dataclass(slots=True, frozen=True)
@@ -75,7 +84,7 @@ class RowView:
     mean: float | None = None
     change: float | None = None
     trend: int = 0
-    tail: Tail = NO_VALUES  # what the sparkline shows
+    tail: SeriesTail = NO_VALUES  # what the sparkline shows
     axis: Axis | None = None  # on which; None: on one of its own
     uncounted: int = DEAD  # values with such a flag are in no mean of the sparkline
     low: float | None = None
@@ -180,7 +189,7 @@ def row_views(run: RunState, names: Iterable[str] = tuple(BY_NAME), axis: Axis |
 def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
     """A signal, or a metric by its log name, as it stands. Costs 0.1 ms: its newest values become objects."""
     signal, series = BY_NAME.get(name), series_of(run, name)
-    points = series.points(KEPT + run.window)
+    points = series.points(KEPT_POINTS + run.window)
     means = means_of(points, run.window)
     last = series.last
     mean = means[-1][1] if means else None
@@ -203,7 +212,7 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         owner=bounds.owner if bounds else "",
         learning=learned(run, name) if signal else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
-        light=light_of(run, name) if signal else NOT_JUDGED,
+        light=light_of(run, name) if signal else NOT_JUDGED_LIGHT,
         held=held_by(run, name) if signal else "",
         note=note_of(run, name) if signal else TELLS_NOTHING if tells_nothing(series, meaning) else "",
     )
@@ -264,7 +273,7 @@ def alert_views(run: RunState) -> list[AlertView]:
 
     def order(alert: Alert) -> tuple[int, bool, int]:
         life = (AlertState.FIRING, AlertState.RECOVERING, AlertState.RESOLVED).index(alert.state)
-        severity = SEVERITIES.index(alert.severity) if life < 2 else 0
+        severity = WORST_FIRST.index(alert.severity) if life < 2 else 0
         return life, alert.seen and life == 0, severity
 
     newest_first = run.alerts[::-1]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 UNREADABLE, MISSING = "unreadable", "missing"
 SILENT_SECONDS = 3600.0
-QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
+OVER_QUIET_SECONDS = 60.0  # the same for a run that is over: engines print on for a while
 OVER = ("crashed", "stalled")
 YIELD = 0.005  # seconds between two pieces, and between two logs: keys wait for one at most
 HISTORY = 64  # values of a signal that are kept: the list shows a mean
@@ -112,7 +112,7 @@ class Listed:
         """Its new bytes, or the first of them; None where it is to be read from its newest rollouts on. Blocks."""
         if self.session is not None and self.glance is not None:
             return self.glance.read()
-        return None if self.unread or mark_of(self.path) != self.mark else []
+        return None if self.unread or files_mark(self.path) != self.mark else []
 
     async def judge(self, pieces: list[Piece] | None, host: Host) -> None:
         """Judge what `look` gave, and what there is more. A log that can't be read has a row that says so."""
@@ -125,10 +125,10 @@ class Listed:
         except (MilesTuiError, OSError):
             self.row = RunRow(self.feed.name, verdict=UNREADABLE, followed=False)
             self._forget(host)
-            self.mark = await aside(mark_of, self.path)
+            self.mark = await aside(files_mark, self.path)
 
     async def _begin(self, setup: Setup) -> None:
-        self.glance = await aside(_newest, self.feed)
+        self.glance = await aside(_newest_rollouts, self.feed)
         run = setup.run(keep_metrics=False, history=max(HISTORY, 2 * setup.window))
         run.feed(self.glance.log.launch)
         self.session = Session(
@@ -186,7 +186,7 @@ def known_of(session: Session, before: Known | None = None) -> Known:
     return Known.of(session.run, grew=session.grew, before=before)
 
 
-def mark_of(path: Path | None) -> Mark:
+def files_mark(path: Path | None) -> Mark:
     """What a file is by now; () where there is none."""
     from miles_tui.ingest.follow import glance
 
@@ -210,10 +210,10 @@ def looks(listed: Iterable[Listed]) -> list[list[Piece] | None]:
 def may_go(run: RunState, age: float) -> bool:
     """Whether a run need not be followed: it is over, or its log silent for so long that a stall has rung."""
     over = bool(run.ended) or run.verdict() in OVER
-    return age >= (QUIET_SECONDS if over else SILENT_SECONDS)
+    return age >= (OVER_QUIET_SECONDS if over else SILENT_SECONDS)
 
 
-def _newest(feed: Feed) -> Glance:
+def _newest_rollouts(feed: Feed) -> Glance:
     """What gives the log from its newest rollouts on. Blocks. Raises UnreadableLog."""
     from miles_tui.errors import UnreadableLog
     from miles_tui.ingest.files.log_file import Log

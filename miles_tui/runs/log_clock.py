@@ -10,7 +10,7 @@ LEAST_AGE = 60.0  # seconds of silence that are never worth a word
 UNKNOWN_PACE = 600.0  # as long as nobody knows how long a rollout takes
 USUAL = 1.5  # times the usual rollout: older data is said to be old
 QUARTER = 900  # seconds: zones differ by whole ones of these
-SLACK = 120.0  # seconds that a line may take from its stamp to us, or two clocks may differ
+CLOCK_SLACK = 120.0  # seconds that a line may take from its stamp to us, or two clocks may differ
 FARTHEST = 14 * 3600  # seconds that a zone can lie from UTC
 
 
@@ -42,7 +42,7 @@ class Zone:
         if not fresh:
             return False
         quarters = round((stamp - local) / QUARTER)
-        if abs(stamp - local - quarters * QUARTER) > SLACK or abs(zone + quarters * QUARTER) > FARTHEST:
+        if abs(stamp - local - quarters * QUARTER) > CLOCK_SLACK or abs(zone + quarters * QUARTER) > FARTHEST:
             return False
         before, self._before = self._before, quarters
         offset = zone + quarters * QUARTER if quarters else None

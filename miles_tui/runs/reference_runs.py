@@ -50,7 +50,7 @@ class References:
         """Read them one after another in a thread; `told` is called after each."""
         for log in logs:
             try:
-                run = await aside(_read, log)
+                run = await aside(_read_reference, log)
             except MilesTuiError as error:
                 self.failed.append(str(error))
             else:
@@ -61,7 +61,7 @@ class References:
             told()
 
 
-def _read(log: Log) -> RunState:
+def _read_reference(log: Log) -> RunState:
     from miles_tui.runs.read_run import read_log
 
     return read_log(log, Judge(), keep_metrics=True)

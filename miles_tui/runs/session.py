@@ -27,7 +27,7 @@ GLANCE_SECONDS = 10.0
 DOUBT_SECONDS = 600.0  # records may be that much older than the lines behind them
 GONE = "does not exist"  # as `ingest.source.in_words` has it
 NO_ANSWER = "can't be read (no answer)"
-SAMPLE = 64 * 1024  # bytes of a log without metrics that its usual cause is told from
+DIAGNOSED_BYTES = 64 * 1024  # bytes of a log without metrics that its usual cause is told from
 
 
 @dataclass(slots=True)
@@ -261,8 +261,8 @@ class Session:
     def _take(self, piece: object, now: float, change: Change) -> None:
         match piece:
             case Data(data):
-                if not self.run.records and len(self._sample) < SAMPLE:
-                    self._sample += data[: SAMPLE - len(self._sample)]
+                if not self.run.records and len(self._sample) < DIAGNOSED_BYTES:
+                    self._sample += data[: DIAGNOSED_BYTES - len(self._sample)]
                     change.header = True  # why there is no metric may be told otherwise now
                 _merge(change, self.run.feed(self._reader.feed(data), now))
             case Cut():

@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miles_tui.core.model.records import Fact, Record
+from miles_tui.core.model.records import Event, Record
 from miles_tui.ingest.discovery import age_seconds
 from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
 from miles_tui.ingest.follow.chunks import Data, Ended
@@ -65,7 +65,7 @@ class LiveFeed:
     stdin: int = 0
     live: bool = True
     start: int = 0
-    launch: Sequence[Fact] = ()
+    launch: Sequence[Event] = ()
     attention: Attention = field(default_factory=Attention)
     written: float = field(init=False, default=0.0)  # when the log was written to last; 0 where nobody knows
     parts: Sequence[Path] = field(init=False, default=())

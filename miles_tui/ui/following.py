@@ -16,7 +16,7 @@ from textual.app import App
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import RunRow
 from miles_tui.runs.aside import aside
-from miles_tui.runs.dormant_runs import YIELD, Listed, Rounds, known_of, looks, mark_of, may_go
+from miles_tui.runs.dormant_runs import YIELD, Listed, Rounds, files_mark, known_of, looks, may_go
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
@@ -171,7 +171,7 @@ class Following(App[None]):
         self.run_worker(self._mark(listed), name="mark")
 
     async def _mark(self, listed: Listed) -> None:
-        listed.mark = await aside(mark_of, listed.path)
+        listed.mark = await aside(files_mark, listed.path)
 
     def look_beyond(self) -> None:
         """Look at those that are not followed, for as long as there are some; those that are alive may be followed."""

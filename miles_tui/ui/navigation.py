@@ -19,7 +19,7 @@ from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
 from miles_tui.ui.screens.sub import SubScreen
 
-LOOK_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
+NEW_LOGS_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
 
 
 def our_time() -> tuple[float, int]:
@@ -31,7 +31,7 @@ def our_time() -> tuple[float, int]:
 class SeveralRuns(Following):
     """The runs of an app. `listed`: the list of runs is the first screen, and Esc leads back to it."""
 
-    look_seconds = LOOK_SECONDS
+    look_seconds = NEW_LOGS_SECONDS
     glyphs: str  # which ones the terminal can show
 
     def __init__(self, feeds: Sequence[Feed], setup: Setup, *, listed: bool) -> None:

@@ -16,7 +16,7 @@ from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.terminal.clipboard import PASTES, give_to_tmux, is_tmux
 from miles_tui.ui.terminal.tty import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
-LOOK_SECONDS = 10.0  # how often the terminal is looked at: 3 us
+TERMINAL_SECONDS = 10.0  # how often the terminal is looked at: 3 us
 NOTE_SECONDS = 6.0  # how long a message in a box stays, where there is room for one
 BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
 
@@ -43,7 +43,7 @@ class Outside(SeveralRuns):
         self.app_resume_signal.subscribe(self, lambda _: self._resumed())
         self._catch_signals()
         if not self.is_headless:
-            self.set_interval(LOOK_SECONDS, self.leave_if_gone)
+            self.set_interval(TERMINAL_SECONDS, self.leave_if_gone)
 
     def leave_if_gone(self) -> bool:
         """End where the terminal was closed, as on a hang-up signal; whether it was."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.core.run.run_state import RunState
 
 MANAGER, TRAINER = Source("RolloutManager", "41"), Source("MegatronTrainRayActor", "42")
@@ -45,8 +45,8 @@ def healthy(count: int, first: int = 0, **more: float) -> list[Item]:
     return [item for n in range(first, first + count) for item in rollout(n, **more)]  # type: ignore[arg-type]
 
 
-def args(**values: object) -> Fact:
-    return Fact(FactKind.ARGS, "", None, {name: str(value) for name, value in values.items()})
+def args(**values: object) -> Event:
+    return Event(EventKind.ARGS, "", None, {name: str(value) for name, value in values.items()})
 
 
 def state(items: list[Item], *, finish: bool = True) -> RunState:

@@ -14,7 +14,7 @@ from test_conditions import after, growing, scaled
 
 from miles_tui.core.alerting.alert import AlertState
 from miles_tui.core.alerting.conditions.base import Severity, State
-from miles_tui.core.alerting.engine import GRACE, KEPT, Judge
+from miles_tui.core.alerting.engine import GRACE, KEPT_ALERTS, Judge
 from miles_tui.core.alerting.ranges import RANGE_FROM, Learning, Range
 from miles_tui.core.model.rollout import Rollout
 
@@ -208,25 +208,25 @@ def test_seen_and_snoozed() -> None:
 
 def test_memory_is_bounded() -> None:
     judge = Judge()
-    for n in range(KEPT + 50):
+    for n in range(KEPT_ALERTS + 50):
         judge.raise_("crashed", n, None, str(n))
         judge.clear("crashed", n, None)
-    assert len(judge.alerts) == KEPT
-    assert judge.alerts[-1].evidence == str(KEPT + 49)
+    assert len(judge.alerts) == KEPT_ALERTS
+    assert judge.alerts[-1].evidence == str(KEPT_ALERTS + 49)
 
 
 def test_no_open_alert_makes_room_for_a_resolved_or_a_milder_one() -> None:
     judge = Judge()
     judge.raise_("crashed", 1, None, "the end")
     judge.raise_("secret-in-log", 1, None, "a key")
-    for n in range(2 * KEPT):
+    for n in range(2 * KEPT_ALERTS):
         judge.raise_("stalled", n, None, str(n))
         judge.clear("stalled", n, None)
         judge.restarted(n, None, str(n))
-    assert len(judge.alerts) == KEPT
+    assert len(judge.alerts) == KEPT_ALERTS
     assert [a.condition for a in judge.alerts[:2]] == ["crashed", "secret-in-log"]
     assert [a.condition for a in judge.alerts if a.open] == ["crashed", "secret-in-log", "restarted"]
-    assert sum(a.condition == "stalled" for a in judge.alerts) == KEPT - 3, "resolved notices went first"
+    assert sum(a.condition == "stalled" for a in judge.alerts) == KEPT_ALERTS - 3, "resolved notices went first"
 
 
 def test_lines_that_say_the_same_are_one_alert() -> None:

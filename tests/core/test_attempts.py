@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from miles_tui.core.model.records import Fact, FactKind, Record, Source
-from miles_tui.core.run.attempts import Attempts, Place
+from miles_tui.core.model.records import Event, EventKind, Record, Source
+from miles_tui.core.run.attempts import Attempts, Continuation
 from miles_tui.core.run.line_schema import is_train_side
 
 
@@ -11,17 +11,17 @@ def rec(n: int, kind: str = "rollout", t: float | None = None, pid: str = "1") -
     return Record(kind, n, {"rollout/raw_reward": 0.5}, t, Source("Trainer", pid) if pid else Source())
 
 
-def places(*items: Record | Fact) -> list[str]:
+def places(*items: Record | Event) -> list[str]:
     attempts, out = Attempts(), []
     for item in items:
-        if isinstance(item, Fact):
+        if isinstance(item, Event):
             attempts.note(item)
         else:
             out.append(attempts.place(item, is_train_side(item.kind, item.metrics)).name)
     return out
 
 
-LAUNCH, TROUBLE, FAILED = (Fact(k, "x") for k in (FactKind.LAUNCH, FactKind.TROUBLE, FactKind.JOB_FAILED))
+LAUNCH, TROUBLE, FAILED = (Event(k, "x") for k in (EventKind.LAUNCH, EventKind.TROUBLE, EventKind.JOB_FAILED))
 
 
 def test_going_back_alone_is_no_restart() -> None:
@@ -70,7 +70,7 @@ def test_a_long_gap_marks_a_restart_where_nothing_else_can() -> None:
 
 def test_evaluations_may_repeat() -> None:
     assert places(rec(5), rec(0, "eval"), rec(0, "eval"), rec(6)) == ["ONWARD"] * 4
-    assert Place.ONWARD is not Place.REPLAY
+    assert Continuation.ONWARD is not Continuation.REPLAY
 
 
 def test_two_jobs_in_one_file_are_no_restarts_beyond_the_second_jobs_first_line() -> None:

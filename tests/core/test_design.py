@@ -7,7 +7,7 @@ from runs import args, healthy, raised, rollout, state
 
 from miles_tui.core.alerting.conditions.base import State
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.parsing.events import Searcher
 from miles_tui.core.parsing.reader import Reader
@@ -35,7 +35,7 @@ PRINTED = {
 def printed(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for fact in Searcher().search(text.encode()):
-        found |= fact.data if fact.kind is FactKind.ARGS else {}
+        found |= fact.data if fact.kind is EventKind.ARGS else {}
     return found
 
 
@@ -156,7 +156,7 @@ def test_without_training_the_rollout_side_ends_the_run() -> None:
 
 def test_a_new_launch_without_the_flag_ends_it() -> None:
     before = [args(**ONE, use_rollout_logprobs=True), *healthy(12, clip=0.001)]
-    launch = Fact(FactKind.LAUNCH, "Running entrypoint")
+    launch = Event(EventKind.LAUNCH, "Running entrypoint")
     again = [i for n in range(10, 20) for i in rollout(n, pid="99", start=9000.0, clip=0.001)]
     run = state([*before, launch, args(lr="1e-6"), *again])
     assert [c for c, *_ in raised(run)] == ["restarted", "clipped-on-policy"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from costs import growth
 
-from miles_tui.core.model.records import Fact, FactKind, Source
+from miles_tui.core.model.records import Event, EventKind, Source
 from miles_tui.core.parsing.clocks import last_stamp
 from miles_tui.core.parsing.events import Searcher, diagnose
 
@@ -25,13 +25,13 @@ TABLE = """------------------------ arguments ------------------------
 """ % ("0123456789abcdef" * 2)
 
 
-def facts(text: str, launching: bool = True) -> list[Fact]:
+def facts(text: str, launching: bool = True) -> list[Event]:
     searcher = Searcher()
     searcher.launching = launching
     return searcher.search(text.encode()) + searcher.finish()
 
 
-def of(kind: FactKind, text: str, launching: bool = True) -> list[Fact]:
+def of(kind: EventKind, text: str, launching: bool = True) -> list[Event]:
     return [f for f in facts(text, launching) if f.kind is kind]
 
 
@@ -40,7 +40,7 @@ def of(kind: FactKind, text: str, launching: bool = True) -> list[Fact]:
 
 def test_the_argument_table() -> None:
     found = facts(TABLE)
-    assert [f.kind for f in found] == [FactKind.LAUNCH, FactKind.ARGS]
+    assert [f.kind for f in found] == [EventKind.LAUNCH, EventKind.ARGS]
     args = found[1].data
     assert args["num_rollout"] == "3000"
     assert args["hf_checkpoint"] == "/models/Qwen3-4B"
@@ -52,7 +52,7 @@ def test_a_table_that_arrives_in_pieces() -> None:
     searcher, found = Searcher(), []
     for line in TABLE.splitlines(keepends=True):
         found += searcher.search(line.encode())
-    (args,) = (f for f in found if f.kind is FactKind.ARGS)
+    (args,) = (f for f in found if f.kind is EventKind.ARGS)
     assert len(args.data) == 6
 
 
@@ -68,18 +68,18 @@ def test_a_table_that_arrives_in_pieces() -> None:
     ],
 )
 def test_the_command_line(line: str) -> None:
-    (args,) = of(FactKind.ARGS, line + "\n")
+    (args,) = of(EventKind.ARGS, line + "\n")
     assert {k: args.data[k] for k in ("colocate", "num_rollout", "lr")} == {
         "colocate": "True",
         "num_rollout": "3000",
         "lr": "2e-6",
     }
-    assert len(of(FactKind.LAUNCH, line + "\n")) == 1
+    assert len(of(EventKind.LAUNCH, line + "\n")) == 1
 
 
 def test_values_of_a_flag() -> None:
     (args,) = of(
-        FactKind.ARGS, "+ python3 train.py --data aime /d/a.jsonl --x -1.5 --flag --wandb-key " + "0a" * 20 + "\n"
+        EventKind.ARGS, "+ python3 train.py --data aime /d/a.jsonl --x -1.5 --flag --wandb-key " + "0a" * 20 + "\n"
     )
     assert args.data == {"data": "aime /d/a.jsonl", "x": "-1.5", "flag": "True", "wandb_key": "***"}
 
@@ -90,8 +90,8 @@ def test_explained_messages() -> None:
         "wandb: W&B offline mode enabled. Data will be saved locally.\n"
         "Saving tensorboard log to /root/lab/runs/plain/tb.\n"
     )
-    assert [f.data["id"] for f in of(FactKind.MESSAGE, text)] == ["wandb-group", "wandb-offline", "tensorboard"]
-    assert of(FactKind.MESSAGE, text, launching=False) == []
+    assert [f.data["id"] for f in of(EventKind.MESSAGE, text)] == ["wandb-group", "wandb-offline", "tensorboard"]
+    assert of(EventKind.MESSAGE, text, launching=False) == []
 
 
 # -- trouble -------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_explained_messages() -> None:
     ],
 )
 def test_trouble(text: str, said: str, driver: str) -> None:
-    found = of(FactKind.TROUBLE, text, launching=False)
+    found = of(EventKind.TROUBLE, text, launching=False)
     assert found[-1].text.startswith(said)
     assert found[-1].data["driver"] == driver
 
@@ -175,17 +175,17 @@ def test_trouble(text: str, said: str, driver: str) -> None:
     ],
 )
 def test_what_is_no_trouble(line: str) -> None:
-    assert of(FactKind.TROUBLE, line + "\n") == []
+    assert of(EventKind.TROUBLE, line + "\n") == []
 
 
 def test_a_traceback_without_its_end() -> None:
-    (found,) = of(FactKind.TROUBLE, "Traceback (most recent call last):\n  File x\n")
+    (found,) = of(EventKind.TROUBLE, "Traceback (most recent call last):\n  File x\n")
     assert found.text.startswith("Traceback")
 
 
 def test_the_job_s_last_word() -> None:
-    assert [f.kind for f in facts("Job 'raysubmit_x' failed\n", launching=False)] == [FactKind.JOB_FAILED]
-    assert [f.kind for f in facts("Job 'raysubmit_x' succeeded\n", launching=False)] == [FactKind.JOB_DONE]
+    assert [f.kind for f in facts("Job 'raysubmit_x' failed\n", launching=False)] == [EventKind.JOB_FAILED]
+    assert [f.kind for f in facts("Job 'raysubmit_x' succeeded\n", launching=False)] == [EventKind.JOB_DONE]
 
 
 # -- phase and clock -----------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_timers_and_the_bar() -> None:
         "Rollout generation:   6%|▋         | 16/256 [00:02<00:30,  2.7it/s]\r"
     )
     found = facts(text, launching=False)
-    assert [f.kind for f in found] == [FactKind.TIMER_START, FactKind.TIMER_END, FactKind.PROGRESS, FactKind.CLOCK]
+    assert [f.kind for f in found] == [EventKind.TIMER_START, EventKind.TIMER_END, EventKind.PROGRESS, EventKind.CLOCK]
     assert [f.text for f in found[:2]] == ["update_weights", "update_weights"]
     assert found[0].source.role == "RolloutManager"
     assert found[2].data == {"done": "16", "total": "256"}
@@ -208,8 +208,8 @@ def test_timers_and_the_bar() -> None:
 
 def test_the_last_stamp_is_the_last_in_the_text() -> None:
     text = b"[2026-10-15 18:00:00] a\n(Trainer pid=7) [2026-10-15 16:00:00] b\nno stamp, 20 of 20\n"
-    assert last_stamp(text) == Fact(FactKind.CLOCK, time=1792080000.0, source=Source("Trainer", "7"))
-    assert last_stamp(text, end=text.find(b"(Trainer")) == Fact(FactKind.CLOCK, time=1792087200.0)
+    assert last_stamp(text) == Event(EventKind.CLOCK, time=1792080000.0, source=Source("Trainer", "7"))
+    assert last_stamp(text, end=text.find(b"(Trainer")) == Event(EventKind.CLOCK, time=1792087200.0)
     assert last_stamp(b"nothing 20\n") is None
 
 
@@ -275,34 +275,34 @@ FORMS: dict[str, Callable[[int, str], str]] = {
 def test_facts_are_read_behind_any_prefix(form: str) -> None:
     text = "".join(FORMS[form](i, line) + "\n" for i, line in enumerate(STORY.splitlines(), 7))
     said: dict[str, str] = {}
-    for fact in of(FactKind.ARGS, text):
+    for fact in of(EventKind.ARGS, text):
         said |= fact.data
     assert said["num_rollout"] == "3000"
     assert said["use_fault_tolerance_with_a_name_longer_than_48_x"] == "False"
     assert (said["rollout_batch_size"], said["lr"]) == ("32", "1e-6")
     assert said["wandb_key"] == "***"
-    assert [f.text for f in of(FactKind.TIMER_START, text)] == ["train"]
-    (trouble,) = of(FactKind.TROUBLE, text)
+    assert [f.text for f in of(EventKind.TIMER_START, text)] == ["train"]
+    (trouble,) = of(EventKind.TROUBLE, text)
     assert trouble.text.endswith("my.errors.BadThing: dead")
     assert trouble.data["driver"] == ("" if form == "Ray" else "1")
-    assert [f.text for f in of(FactKind.JOB_FAILED, text)] == ["Job 'raysubmit_x' failed"]
-    assert len(of(FactKind.LAUNCH, text)) == 2
+    assert [f.text for f in of(EventKind.JOB_FAILED, text)] == ["Job 'raysubmit_x' failed"]
+    assert len(of(EventKind.LAUNCH, text)) == 2
 
 
 def test_many_rows_in_one_object_are_read() -> None:
     text = json.dumps({"level": "ERROR", "message": STORY, "time": STAMP}) + "\n"
-    assert [f.text for f in of(FactKind.TROUBLE, text)] == ["my.errors.BadThing: dead"]
-    assert of(FactKind.ARGS, text)[0].data["num_rollout"] == "3000"
+    assert [f.text for f in of(EventKind.TROUBLE, text)] == ["my.errors.BadThing: dead"]
+    assert of(EventKind.ARGS, text)[0].data["num_rollout"] == "3000"
 
 
 def test_a_prompt_in_an_object_is_no_log_text() -> None:
-    assert of(FactKind.TROUBLE, json.dumps({"prompt": "?", "text": STORY}) + "\n") == []
+    assert of(EventKind.TROUBLE, json.dumps({"prompt": "?", "text": STORY}) + "\n") == []
 
 
 def test_another_process_s_row_is_none_of_a_table() -> None:
     rows = TABLE.splitlines(keepends=True)
     text = "".join([*rows[:3], f"{RAY}  loading ........... 4\n", *rows[3:]])
-    (args,) = of(FactKind.ARGS, text)
+    (args,) = of(EventKind.ARGS, text)
     assert "loading" not in args.data
     assert args.data["num_rollout"] == "3000"
 
@@ -342,7 +342,7 @@ def test_only_a_stamp_at_a_line_s_head_is_the_clock(line: str, first: bool, late
     for bracketed, counts in ((False, first), (True, later)):
         searcher = Searcher()
         searcher.bracketed = bracketed
-        clock = [f.time for f in searcher.search(f"{line}\n".encode()) if f.kind is FactKind.CLOCK]
+        clock = [f.time for f in searcher.search(f"{line}\n".encode()) if f.kind is EventKind.CLOCK]
         assert clock == ([1792080062.5] if counts else [])
         assert searcher.time(line) is None or counts
 

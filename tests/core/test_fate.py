@@ -8,26 +8,26 @@ import pytest
 from runs import SECONDS, args, healthy, raised, rollout, state
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Source
+from miles_tui.core.model.records import Event, EventKind, Item, Source
 from miles_tui.core.parsing.clocks import put_forward
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]
 END = 1000.0 + 9 * SECONDS + 101  # the last planned rollout's line
-SAVES = Fact(FactKind.TIMER_START, "save_model", END)
-OOM = Fact(FactKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
-WORKERS = Fact(FactKind.TROUBLE, "OSError: [Errno 28] No space left on device", None, {"driver": ""})
+SAVES = Event(EventKind.TIMER_START, "save_model", END)
+OOM = Event(EventKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
+WORKERS = Event(EventKind.TROUBLE, "OSError: [Errno 28] No space left on device", None, {"driver": ""})
 FAILED, DONE, LAUNCH = (
-    Fact(FactKind.JOB_FAILED, "Job 'r' failed"),
-    Fact(FactKind.JOB_DONE, "Job 'r' succeeded"),
-    Fact(FactKind.LAUNCH, "Running entrypoint for job"),
+    Event(EventKind.JOB_FAILED, "Job 'r' failed"),
+    Event(EventKind.JOB_DONE, "Job 'r' succeeded"),
+    Event(EventKind.LAUNCH, "Running entrypoint for job"),
 )
 
 
-def alive(time: float) -> Fact:
+def alive(time: float) -> Event:
     """An engine's line."""
-    return Fact(FactKind.CLOCK, "", time, source=Source("SGLangEngine", "7"))
+    return Event(EventKind.CLOCK, "", time, source=Source("SGLangEngine", "7"))
 
 
 # -- behind the last planned rollout --------------------------------------------------------------
@@ -39,8 +39,8 @@ def alive(time: float) -> Fact:
     ([SAVES, OOM, FAILED], "CUDA out of memory"),
     ([SAVES, FAILED], "the job failed"),
     ([SAVES, WORKERS], "No space left"),
-    ([SAVES, Fact(FactKind.TROUBLE, "2 Workers killed due to memory pressure (OOM)", None, {"driver": ""})], "OOM"),
-    ([Fact(FactKind.TROUBLE, "Killed   python3 train.py", None, {"driver": "1"})], "Killed"),
+    ([SAVES, Event(EventKind.TROUBLE, "2 Workers killed due to memory pressure (OOM)", None, {"driver": ""})], "OOM"),
+    ([Event(EventKind.TROUBLE, "Killed   python3 train.py", None, {"driver": "1"})], "Killed"),
     ([LAUNCH, OOM], "CUDA out of memory"),
     ([DONE, LAUNCH, OOM], "CUDA out of memory"),
 ])  # fmt: skip
@@ -59,11 +59,11 @@ def test_a_crash_in_the_last_save_is_one(after: list[Item], said: str) -> None:
         [OOM, DONE],  # whatever was caught, the job's word is the last
         [SAVES, DONE],
         [DONE, WORKERS, OOM],
-        [SAVES, Fact(FactKind.TIMER_END, "save_model", END + 60)],
-        [Fact(FactKind.TIMER_START, "train_wait", END)],  # the trainer waits for a rollout that does not come
-        [Fact(FactKind.CLOCK, "", END + 9000)],  # somebody else's line in the same file
+        [SAVES, Event(EventKind.TIMER_END, "save_model", END + 60)],
+        [Event(EventKind.TIMER_START, "train_wait", END)],  # the trainer waits for a rollout that does not come
+        [Event(EventKind.CLOCK, "", END + 9000)],  # somebody else's line in the same file
         [LAUNCH, alive(END + 9000)],
-        [SAVES, Fact(FactKind.TIMER_END, "save_model", END + 60), alive(END + 100)],
+        [SAVES, Event(EventKind.TIMER_END, "save_model", END + 60), alive(END + 100)],
     ],
 )
 def test_a_run_that_ended_as_planned_is_finished(after: list[Item]) -> None:
@@ -73,7 +73,7 @@ def test_a_run_that_ended_as_planned_is_finished(after: list[Item]) -> None:
 
 
 @pytest.mark.parametrize("after", [
-    [SAVES, Fact(FactKind.CLOCK, "", END + 3000)],
+    [SAVES, Event(EventKind.CLOCK, "", END + 3000)],
     [SAVES, alive(END + 3000)],
     [alive(END + 3000)],  # no timers, but the workers live on
 ])  # fmt: skip
@@ -99,7 +99,7 @@ def test_live_the_last_save_hangs_and_then_ends() -> None:
     assert run.ended == ""
     run.tick(5001.0)
     assert run.verdict() == "stalled"
-    run.feed([Fact(FactKind.TIMER_END, "save_model", END + 5002)], now=5002.0)
+    run.feed([Event(EventKind.TIMER_END, "save_model", END + 5002)], now=5002.0)
     assert raised(run) == [("stalled", 9, 9)]
     assert run.verdict() == "finished"
 
@@ -118,7 +118,7 @@ def test_live_a_crash_in_the_last_save_is_said_after_a_minute() -> None:
 
 def test_an_hour_of_silence_that_a_timeout_ended_is_said_too() -> None:
     last = 1000.0 + 9 * SECONDS + 101
-    timeout = Fact(FactKind.TROUBLE, "ray.exceptions.GetTimeoutError: Get timed out", last + 3000, {"driver": "1"})
+    timeout = Event(EventKind.TROUBLE, "ray.exceptions.GetTimeoutError: Get timed out", last + 3000, {"driver": "1"})
     for items in ([timeout], [timeout, FAILED], [alive(last + 3000), OOM], [alive(last + 3000), FAILED]):
         run = state([*healthy(10), *items])
         assert raised(run) == [("stalled", 9, None), ("crashed", 9, None)], items
@@ -129,7 +129,7 @@ def test_an_hour_of_silence_that_a_timeout_ended_is_said_too() -> None:
 def test_what_the_watchdog_waited_is_silence() -> None:
     words = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9) ran for {} milliseconds before timing out"
     for waited, stalled in (("1800033", ["stalled"]), ("600033", [])):
-        run = state([*healthy(10), Fact(FactKind.TROUBLE, words.format(waited), None, {"driver": ""})])
+        run = state([*healthy(10), Event(EventKind.TROUBLE, words.format(waited), None, {"driver": ""})])
         assert [c for c, *_ in raised(run)] == [*stalled, "crashed"]
 
 
@@ -137,7 +137,7 @@ def test_slurm_says_when_the_time_was_up() -> None:
     words = "slurmstepd: error: *** JOB 12 ON n3 CANCELLED AT 2026-09-02T{} DUE TO TIME LIMIT ***"
     start = at("2026-09-02 12:00")
     for time, stalled in (("13:25:00", ["stalled"]), ("12:27:00", [])):
-        run = state([*healthy(10, start=start), Fact(FactKind.TROUBLE, words.format(time), None, {"driver": "1"})])
+        run = state([*healthy(10, start=start), Event(EventKind.TROUBLE, words.format(time), None, {"driver": "1"})])
         assert [c for c, *_ in raised(run)] == [*stalled, "crashed"]
 
 
@@ -219,9 +219,9 @@ class Paused:
 def test_a_pause_is_no_stall(told_by: str) -> None:
     last = 1000.0 + 9 * SECONDS + 101
     late = [i for n in range(10, 14) for i in rollout(n, start=1000.0 + 3000)]
-    line: list[Item] = [Fact(FactKind.PAUSE, "heat guard: paused")] if told_by != "a pause log" else []
+    line: list[Item] = [Event(EventKind.PAUSE, "heat guard: paused")] if told_by != "a pause log" else []
     pauses = Paused(last + 5) if told_by == "a pause log" else None
-    for rest, now in ((late, None), ([Fact(FactKind.CLOCK, "", last + 3000)], None), ([], 3000.0)):
+    for rest, now in ((late, None), ([Event(EventKind.CLOCK, "", last + 3000)], None), ([], 3000.0)):
         run = RunState(Judge(), pauses=pauses)
         run.feed([*healthy(10), *line, *rest], now=0.0)
         if now is not None:
@@ -232,7 +232,7 @@ def test_a_pause_is_no_stall(told_by: str) -> None:
 
 def test_a_silence_that_no_pause_touches_is_a_stall_beside_a_pause_log() -> None:
     run = RunState(Judge(), pauses=Paused(1000.0, 99_000.0))
-    run.feed([*healthy(10), Fact(FactKind.CLOCK, "", 1000.0 + 9 * SECONDS + 101 + 3000)])
+    run.feed([*healthy(10), Event(EventKind.CLOCK, "", 1000.0 + 9 * SECONDS + 101 + 3000)])
     run.finish()
     assert raised(run) == [("stalled", 9, None)]
 

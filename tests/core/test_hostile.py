@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import healthy
 
-from miles_tui.core.alerting.engine import KEPT, Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.alerting.engine import KEPT_ALERTS, Judge
+from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.rollout_assembler import MOST_OPEN
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.update_means import MOST_NAMES
+from miles_tui.core.run.update_means import MOST_MEANS
 from miles_tui.present.status_line import paste, status_line
 
 CHUNK = 1 << 16
@@ -153,9 +153,9 @@ def read(data: bytes) -> RunState:
 def is_bounded(run: RunState) -> bool:
     return (
         len(run.metrics) <= run.most_metrics
-        and len(run.alerts) <= KEPT
+        and len(run.alerts) <= KEPT_ALERTS
         and len(run._merger._open) <= MOST_OPEN
-        and all(len(entry.rollout.metrics) <= MOST_NAMES for entry in run._merger._open.values())
+        and all(len(entry.rollout.metrics) <= MOST_MEANS for entry in run._merger._open.values())
         and all(len(alert.evidence) < 4000 for alert in run.alerts)
     )
 
@@ -196,11 +196,11 @@ PRINTED = st.dictionaries(
     st.sampled_from(COUNTS), st.sampled_from(["1", "0", "8", "x", "²", "٣", "9" * 200]), min_size=1
 )
 FACTS = st.one_of(
-    st.builds(Fact, st.just(FactKind.ARGS), st.just(""), TIMES, PRINTED),
-    st.builds(Fact, st.just(FactKind.PROGRESS), st.just(""), TIMES, st.just({"done": "3", "total": "8"})),
+    st.builds(Event, st.just(EventKind.ARGS), st.just(""), TIMES, PRINTED),
+    st.builds(Event, st.just(EventKind.PROGRESS), st.just(""), TIMES, st.just({"done": "3", "total": "8"})),
     st.builds(
-        Fact,
-        st.sampled_from([kind for kind in FactKind if kind not in (FactKind.ARGS, FactKind.PROGRESS)]),
+        Event,
+        st.sampled_from([kind for kind in EventKind if kind not in (EventKind.ARGS, EventKind.PROGRESS)]),
         st.sampled_from(["", "train", "RuntimeError: x", "a key ***"]),
         TIMES,
         st.sampled_from([{}, {"driver": "1"}, {"id": "wandb-group"}]),

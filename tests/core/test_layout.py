@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.run.line_schema import MOST_NAMES, Layout, Layouts, is_train_side
+from miles_tui.core.run.line_schema import MOST_SCHEMA_NAMES, Layout, Layouts, is_train_side
 
 STEP = {"train/grad_norm": 0.9, "train/step": 3, "train/loss": 1e-8}
 
@@ -31,9 +31,9 @@ def test_a_layout_knows_what_its_kind_and_names_mean() -> None:
 
 def test_names_that_are_never_the_same_are_not_kept_for_good() -> None:
     layouts = Layouts()
-    for n in range(2 * MOST_NAMES):
+    for n in range(2 * MOST_SCHEMA_NAMES):
         layouts.of("perf", [f"rollout/zero_std/count_{n}"])
-    assert sum(len(known.names) for known in layouts._known.values()) <= MOST_NAMES
+    assert sum(len(known.names) for known in layouts._known.values()) <= MOST_SCHEMA_NAMES
     assert layouts.of("perf", ["perf/train_time"]).train_side
 
 

@@ -8,7 +8,7 @@ import pytest
 from keys import ANYWHERE, HEX, INNOCENT, LEAKING, MIX
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing.leaks import MOST_KINDS, MOST_LINES, PIECE
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
@@ -26,8 +26,8 @@ def items(text: str | bytes, sizes: list[int] | None = None) -> list[Item]:
     return out + reader.feed(data[at:]) + reader.finish()
 
 
-def secrets(found: list[Item]) -> list[Fact]:
-    return [item for item in found if isinstance(item, Fact) and item.kind is FactKind.SECRET]
+def secrets(found: list[Item]) -> list[Event]:
+    return [item for item in found if isinstance(item, Event) and item.kind is EventKind.SECRET]
 
 
 @pytest.mark.parametrize(("line", "key"), LEAKING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.parsing.line_splitter import Lines, clean, last_end, line_end, line_start
+from miles_tui.core.parsing.line_splitter import LineSplitter, clean, last_end, line_end, line_start
 
 PIECES = st.lists(st.sampled_from([b"\n", b"\r", b"a", b"bcd", b"\0\0", b"{'x': 1}", b"\r\n"]), max_size=40)
 
@@ -20,7 +20,7 @@ def lines_of(regions: list[tuple[bytes | bytearray, int, int]]) -> list[bytes]:
 @given(PIECES, st.integers(1, 9))
 def test_chunks_do_not_change_the_lines(pieces: list[bytes], size: int) -> None:
     data = b"".join(pieces)
-    lines, got = Lines(), []
+    lines, got = LineSplitter(), []
     for i in range(0, len(data), size):
         got += lines_of(lines.feed(data[i : i + size]))
     got += lines_of(lines.rest())
@@ -28,7 +28,7 @@ def test_chunks_do_not_change_the_lines(pieces: list[bytes], size: int) -> None:
 
 
 def test_a_long_line_loses_itself_alone() -> None:
-    lines, got = Lines(max_line=100), []
+    lines, got = LineSplitter(max_line=100), []
     for piece in (b"one\n", b"x" * 90, b"x" * 90, b"tail of it\ntwo\n", b"three"):
         got += lines_of(lines.feed(piece))
     assert got == [b"one", b"two"]
@@ -36,7 +36,7 @@ def test_a_long_line_loses_itself_alone() -> None:
 
 
 def test_a_hole_of_nuls_hides_no_line_and_costs_no_memory() -> None:
-    lines = Lines(max_line=100)
+    lines = LineSplitter(max_line=100)
     for _ in range(50):
         assert lines.feed(b"\0" * 90) == []
     assert lines_of(lines.feed(b"\0\0step 0: {}\n")) == [b"step 0: {}"]

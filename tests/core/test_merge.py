@@ -10,7 +10,7 @@ from miles_tui.core.model.records import Record, Source
 from miles_tui.core.model.rollout import Stage
 from miles_tui.core.run.line_schema import is_train_side
 from miles_tui.core.run.rollout_assembler import MOST_OPEN, Merged, Merger
-from miles_tui.core.run.update_means import MOST_NAMES
+from miles_tui.core.run.update_means import MOST_MEANS
 
 TRAINER = Source("MegatronTrainRayActor", "2")
 CRITIC = Source("MegatronTrainRayActor", "8")
@@ -216,7 +216,7 @@ def test_the_names_of_a_rollout_are_bounded() -> None:
     for n in range(300):
         rollout = take(merger, Record("step", n, {f"train/{n}-{i}": 1.0 for i in range(100)})).rollout
     assert rollout.updates == 300
-    assert len(rollout.metrics) == MOST_NAMES
+    assert len(rollout.metrics) == MOST_MEANS
     assert take(merger, step(300, gap=0.5)).signals["gap"] == 0.5
 
 

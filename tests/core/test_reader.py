@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reads import HALF, LINE, LOG, NOISE, OTHER, RAY, D, numbers, read, records
 
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing import brace_scan as braces
 from miles_tui.core.parsing.reader import GAP, Reader
 from tests.make_big_log import HOSTILE, write
@@ -171,7 +171,9 @@ def test_trouble_after_the_last_record_is_found_once() -> None:
     text = f"{LINE}\nTraceback (most recent call last):\n  File x\nValueError: dead\n"
     for settle in (False, True):
         for size in (5, 1 << 18):
-            found = [i for i in read(text.encode(), size, settle) if isinstance(i, Fact) and i.kind is FactKind.TROUBLE]
+            found = [
+                i for i in read(text.encode(), size, settle) if isinstance(i, Event) and i.kind is EventKind.TROUBLE
+            ]
             assert [f.text for f in found] == ["ValueError: dead"]
 
 
@@ -193,10 +195,10 @@ def test_the_clock_goes_on_through_noise() -> None:
         + "bar\r" * 1000
     )
     items = read(text.encode())
-    clock = [i.time for i in items if isinstance(i, Fact) and i.kind is FactKind.CLOCK][-1]
+    clock = [i.time for i in items if isinstance(i, Event) and i.kind is EventKind.CLOCK][-1]
     assert clock is not None
     assert clock % 86400 == 17 * 3600 + 19 * 60 + 59
-    assert [i.text for i in items if isinstance(i, Fact) and i.kind is FactKind.TIMER_START] == ["update_weights"]
+    assert [i.text for i in items if isinstance(i, Event) and i.kind is EventKind.TIMER_START] == ["update_weights"]
 
 
 def test_pauses_are_told_in_their_place() -> None:
@@ -280,13 +282,13 @@ def test_looking_in_between_changes_no_launch_and_no_argument(pieces: list[str],
     text = bare(0) + "".join(bare(i) if piece == "bare" else piece for i, piece in enumerate(pieces, 1)) + bare(99)
 
     def launches(items: list[Item]) -> list[object]:
-        told = (FactKind.LAUNCH, FactKind.ARGS)
+        told = (EventKind.LAUNCH, EventKind.ARGS)
         return [i.number if isinstance(i, Record) else (i.kind, i.data) for i in items if _is(i, told)]
 
     assert launches(read(text.encode(), size, settle=True)) == launches(read(text.encode()))
 
 
-def _is(item: Item, told: tuple[FactKind, ...]) -> bool:
+def _is(item: Item, told: tuple[EventKind, ...]) -> bool:
     return isinstance(item, Record) or item.kind in told
 
 
@@ -294,5 +296,5 @@ def test_the_clock_is_the_loggers_once_a_record_has_one() -> None:
     ahead = "2031-05-06T10:00:00Z x\nsample: 2031-05-06 10:00:00\n"
     for line, year in ((bare(1), None), (f"step 1: {D}\n", 2031)):
         items = read(f"{line}{ahead}".encode())
-        clock = [i.time for i in items if isinstance(i, Fact) and i.kind is FactKind.CLOCK and i.time is not None]
+        clock = [i.time for i in items if isinstance(i, Event) and i.kind is EventKind.CLOCK and i.time is not None]
         assert [1970 + int(t / 31_556_952) for t in clock] == ([] if year is None else [year])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runs import SECONDS, args, healthy, raised, rollout, state
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.series import DEAD, PAUSED
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.run_state import RunState
@@ -78,9 +78,9 @@ def test_judging_is_causal() -> None:
 
 
 def test_a_resume_goes_on_with_the_baselines_and_kills_the_dead_branch() -> None:
-    crash = Fact(FactKind.TROUBLE, "RuntimeError: CUDA error", 3900.0, {"driver": "1"})
+    crash = Event(EventKind.TROUBLE, "RuntimeError: CUDA error", 3900.0, {"driver": "1"})
     again = [i for n in range(15, 30) for i in rollout(n, pid="99", start=20_000.0)]
-    run = state([*healthy(18), crash, Fact(FactKind.LAUNCH, "Running entrypoint"), *again])
+    run = state([*healthy(18), crash, Event(EventKind.LAUNCH, "Running entrypoint"), *again])
     assert run.attempt == 2
     assert [(c, s) for c, s, _ in raised(run)] == [("crashed", 17), ("restarted", 15)]
     assert run.signals["reward"].extent.count == 30
@@ -91,14 +91,14 @@ def test_a_resume_goes_on_with_the_baselines_and_kills_the_dead_branch() -> None
 
 
 def test_text_that_looks_like_an_error_and_is_followed_by_a_step_is_none() -> None:
-    trouble = Fact(FactKind.TROUBLE, "litellm.NotFoundError: cost map entry missing")
+    trouble = Event(EventKind.TROUBLE, "litellm.NotFoundError: cost map entry missing")
     run = state([*healthy(8), trouble, *healthy(4, first=8)])
     assert raised(run) == []
 
 
 def test_a_traceback_at_the_end_is_a_crash_with_its_last_line() -> None:
     run = state(
-        [*healthy(8), Fact(FactKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", 99.0, {"driver": "1"})]
+        [*healthy(8), Event(EventKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", 99.0, {"driver": "1"})]
     )
     ((condition, step, resolved),) = raised(run)
     assert (condition, step, resolved) == ("crashed", 7, None)
@@ -107,15 +107,15 @@ def test_a_traceback_at_the_end_is_a_crash_with_its_last_line() -> None:
 
 
 def test_the_drivers_last_word_stands_although_a_worker_talks_on() -> None:
-    driver = Fact(FactKind.TROUBLE, "RayTaskError: boom", None, {"driver": "1"})
-    worker = Fact(FactKind.TROUBLE, "ConnectionError: engine gone", None, {})
+    driver = Event(EventKind.TROUBLE, "RayTaskError: boom", None, {"driver": "1"})
+    worker = Event(EventKind.TROUBLE, "ConnectionError: engine gone", None, {})
     assert "boom" in state([*healthy(8), driver, worker]).alerts[0].evidence
 
 
 def test_a_caught_error_of_a_worker_that_the_engines_outlive_is_no_crash() -> None:
-    caught = Fact(FactKind.TROUBLE, "httpx.ReadTimeout: trying again", 2600.0)
-    assert raised(state([*healthy(10), caught, Fact(FactKind.CLOCK, "", 2700.0)])) == []
-    assert [c for c, *_ in raised(state([*healthy(10), caught, Fact(FactKind.CLOCK, "", 2610.0)]))] == ["crashed"]
+    caught = Event(EventKind.TROUBLE, "httpx.ReadTimeout: trying again", 2600.0)
+    assert raised(state([*healthy(10), caught, Event(EventKind.CLOCK, "", 2700.0)])) == []
+    assert [c for c, *_ in raised(state([*healthy(10), caught, Event(EventKind.CLOCK, "", 2610.0)]))] == ["crashed"]
     run = RunState(Judge())
     run.feed([*healthy(10), caught], now=0.0)
     assert not run.tick(400.0).alerts
@@ -124,10 +124,10 @@ def test_a_caught_error_of_a_worker_that_the_engines_outlive_is_no_crash() -> No
 
 
 def test_the_cause_is_shown_and_not_its_wrapper() -> None:
-    wrapper = Fact(
-        FactKind.TROUBLE, "ray.exceptions.RayTaskError(OutOfMemoryError): ray::train()", None, {"driver": "1"}
+    wrapper = Event(
+        EventKind.TROUBLE, "ray.exceptions.RayTaskError(OutOfMemoryError): ray::train()", None, {"driver": "1"}
     )
-    cause = Fact(FactKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
+    cause = Event(EventKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
     for order in ((wrapper, cause), (cause, wrapper)):
         assert "CUDA out of memory" in state([*healthy(8), *order]).alerts[0].evidence
 
@@ -135,7 +135,7 @@ def test_the_cause_is_shown_and_not_its_wrapper() -> None:
 def test_live_a_traceback_is_a_crash_after_a_minute_of_silence() -> None:
     run = RunState(Judge())
     run.feed(healthy(8), now=100.0)
-    run.feed([Fact(FactKind.TROUBLE, "RuntimeError: x", None, {"driver": "1"})], now=101.0)
+    run.feed([Event(EventKind.TROUBLE, "RuntimeError: x", None, {"driver": "1"})], now=101.0)
     assert not run.tick(100.0 + CRASH_SILENCE - 1).alerts
     assert run.tick(100.0 + CRASH_SILENCE).alerts
     assert run.verdict() == "crashed"
@@ -160,7 +160,9 @@ def test_a_stall_in_the_middle_of_a_log_is_told_as_it_would_have_been_live() -> 
 
 
 def test_engine_lines_after_the_last_record_are_no_progress() -> None:
-    run = state([*healthy(10), Fact(FactKind.TIMER_START, "update_weights", 2600.0), Fact(FactKind.CLOCK, "", 9000.0)])
+    run = state(
+        [*healthy(10), Event(EventKind.TIMER_START, "update_weights", 2600.0), Event(EventKind.CLOCK, "", 9000.0)]
+    )
     assert raised(run) == [("stalled", 9, None)]
     assert "update_weights" in run.alerts[0].evidence
     assert "still grows" in run.alerts[0].evidence
@@ -169,8 +171,8 @@ def test_engine_lines_after_the_last_record_are_no_progress() -> None:
 def test_a_job_that_failed_says_its_tail_again_and_that_is_no_news() -> None:
     lines = healthy(6)
     failed = [
-        Fact(FactKind.TROUBLE, "AssertionError: x", None, {"driver": "1"}),
-        Fact(FactKind.JOB_FAILED, "Job 'r' failed"),
+        Event(EventKind.TROUBLE, "AssertionError: x", None, {"driver": "1"}),
+        Event(EventKind.JOB_FAILED, "Job 'r' failed"),
     ]
     run = state([*lines, *failed, *lines[-8:], failed[0]])
     assert [c for c, _, _ in raised(run)] == ["crashed"]
@@ -207,8 +209,8 @@ def test_change_names_only_what_changed() -> None:
     assert run.feed([perf]).signals == {"answer length", "cut share", "rollout time"}
     assert run.feed([scored]).signals == {"reward", "answer length", "cut share"}
     assert not run.feed([])
-    assert run.feed([Fact(FactKind.TIMER_START, "actor_train", 5.0)]).header
-    assert not run.feed([Fact(FactKind.CLOCK, "", 6.0)])
+    assert run.feed([Event(EventKind.TIMER_START, "actor_train", 5.0)]).header
+    assert not run.feed([Event(EventKind.CLOCK, "", 6.0)])
 
 
 @pytest.mark.parametrize(("given_args", "k"), [
@@ -223,9 +225,9 @@ def test_k_from_the_printed_arguments(given_args: dict[str, object], k: int | No
 
 def test_the_phase_follows_the_timers() -> None:
     run = RunState(Judge())
-    run.feed([Fact(FactKind.TIMER_START, "train", 1.0), Fact(FactKind.TIMER_START, "log_probs", 2.0)])
+    run.feed([Event(EventKind.TIMER_START, "train", 1.0), Event(EventKind.TIMER_START, "log_probs", 2.0)])
     assert (run.phase.name, run.phase.since, run.phase.open_timer) == ("scoring", 2.0, "log_probs")
-    run.feed([Fact(FactKind.TIMER_END, "log_probs", 3.0)])
+    run.feed([Event(EventKind.TIMER_END, "log_probs", 3.0)])
     assert (run.phase.name, run.phase.open_timer) == ("training", "train")
     perf = next(iter(rollout(0)))
     run.feed([perf])
@@ -241,7 +243,7 @@ def test_a_rollout_that_a_pause_touched_is_marked_and_not_judged(told_by: str) -
     run = RunState(Judge(), pauses=Pauses())
     for n in range(30):
         if n == 25 and told_by == "a line of the log":
-            run.feed([Fact(FactKind.PAUSE, "heat guard: paused")])
+            run.feed([Event(EventKind.PAUSE, "heat guard: paused")])
         run.feed(rollout(n, seconds=400.0 if n == 25 else 53.0))
     hollow = [p.rollout for p in run.signals["rollout time"].points() if p.flags & PAUSED]
     assert hollow == [25]
@@ -250,11 +252,11 @@ def test_a_rollout_that_a_pause_touched_is_marked_and_not_judged(told_by: str) -
 
 
 def test_the_records_own_clock_counts_where_others_disagree() -> None:
-    ahead = Fact(FactKind.CLOCK, "", 10_000_000.0)
+    ahead = Event(EventKind.CLOCK, "", 10_000_000.0)
     assert raised(state([ahead, *healthy(20)])) == []
     back = [i for n in range(20, 30) for i in rollout(n, start=1000.0 - 30_000.0)]
     assert raised(state([*healthy(20), *back])) == []
-    hang = Fact(FactKind.CLOCK, "", 1000.0 - 30_000.0 + 30 * SECONDS + 7200)
+    hang = Event(EventKind.CLOCK, "", 1000.0 - 30_000.0 + 30 * SECONDS + 7200)
     assert [c for c, *_ in raised(state([*healthy(20), *back, hang]))] == ["stalled"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from simulated import SETUPS, run
 
 from miles_tui.core.alerting.conditions import reward_down_length_up
-from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.alerting.conditions.base import Evaluation, State
 from miles_tui.core.alerting.conditions.reward_down_length_up import LENGTHS, RewardDownLengthUp
 from miles_tui.core.alerting.conditions.signal_lost import SignalLost
 from miles_tui.core.model.rollout import Rollout, Stage
@@ -20,8 +20,8 @@ from miles_tui.core.stats.baseline import Baseline
 from miles_tui.core.stats.mann_kendall import ALPHA_Z, trend
 from miles_tui.core.stats.robust import (
     MAD_TO_SD,
-    RAMP,
-    STEP,
+    RAMP_SHAPE,
+    STEP_SHAPE,
     InOrder,
     Match,
     Shape,
@@ -34,7 +34,7 @@ from miles_tui.core.stats.robust import (
 )
 
 
-@pytest.mark.parametrize("shape", [STEP, RAMP, Shape(0.7, 0.3)])
+@pytest.mark.parametrize("shape", [STEP_SHAPE, RAMP_SHAPE, Shape(0.7, 0.3)])
 @pytest.mark.parametrize("prior", [0.0, 17.5])
 def test_starts_that_are_passed_over_could_not_have_reached_the_need(shape: Shape, prior: float) -> None:
     rng, reached = random.Random(7), 0
@@ -50,7 +50,7 @@ def test_starts_that_are_passed_over_could_not_have_reached_the_need(shape: Shap
     assert 20 < reached < 380
 
 
-def _readings(rollouts: list[Rollout]) -> tuple[list[Reading], list[int]]:
+def _readings(rollouts: list[Rollout]) -> tuple[list[Evaluation], list[int]]:
     rule = RewardDownLengthUp()
     found = [(rule.judge(rollout, Stage.SAMPLED), rule.alone) for rollout in rollouts]
     return [reading for reading, _ in found], [alone for _, alone in found]
@@ -107,8 +107,8 @@ def test_a_signal_lost_after_a_long_steady_stretch_names_its_last_rollout() -> N
 
 
 def test_no_match_where_nothing_can_be_tried() -> None:
-    assert best_match([], STEP, 3, 10, 3) == Match(0.0, 0)
-    assert best_match([1.0, 2.0, 3.0], STEP, 3, 10, 3).length == 0
+    assert best_match([], STEP_SHAPE, 3, 10, 3) == Match(0.0, 0)
+    assert best_match([1.0, 2.0, 3.0], STEP_SHAPE, 3, 10, 3).length == 0
 
 
 def _plain_deviation(values: list[float], middle: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from miles_tui.core.parsing import tail_buffer as sift
-from miles_tui.core.parsing.tail_buffer import Break, Fold, Line, Ring, entries_of, is_noise
+from miles_tui.core.parsing.tail_buffer import Break, Fold, LogLine, Ring, entries_of, is_noise
 
 ENGINE = b"\x1b[36m(SGLangEngine pid=43)\x1b[0m "
 DECODE = ENGINE + b"[2026-10-15 16:00:09] Decode batch. #running-req: 54, #token: 18609, token usage: 0.36"
@@ -55,7 +55,7 @@ def test_no_noise(line: bytes) -> None:
 def texts(ring: Ring) -> list[object]:
     """Lines as bytes, folds as counts, breaks as words."""
     ring.settle()
-    return [e.raw if isinstance(e, Line) else e.count if isinstance(e, Fold) else e.why for e in ring.entries]
+    return [e.raw if isinstance(e, LogLine) else e.count if isinstance(e, Fold) else e.why for e in ring.entries]
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 10_000])
@@ -100,7 +100,7 @@ def test_memory_is_bounded_whatever_comes() -> None:
     shown = texts(ring)
     assert len(shown) <= 50
     assert shown[-1] == TIMER + b" 1999"
-    assert sum(len(e.raw) for e in ring.entries if isinstance(e, Line)) <= 30_000
+    assert sum(len(e.raw) for e in ring.entries if isinstance(e, LogLine)) <= 30_000
     assert sum(map(len, ring._raw)) <= sift.LINE
     numbers = [e.number for e in ring.entries]
     assert numbers == sorted(set(numbers))
@@ -122,4 +122,4 @@ def test_a_piece_is_given_whole() -> None:
     text = b"".join(b"line %d\n" % i + DECODE + b"\n" for i in range(10_000))
     entries = list(entries_of(text))
     assert len(entries) == 20_000
-    assert isinstance(entries[0], Line)
+    assert isinstance(entries[0], LogLine)

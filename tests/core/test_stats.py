@@ -8,7 +8,15 @@ import random
 import pytest
 
 from miles_tui.core.stats.mann_kendall import trend
-from miles_tui.core.stats.robust import RAMP, STEP, best_match, center_and_scale, median, step_noise, threshold
+from miles_tui.core.stats.robust import (
+    RAMP_SHAPE,
+    STEP_SHAPE,
+    best_match,
+    center_and_scale,
+    median,
+    step_noise,
+    threshold,
+)
 
 
 def noise(n: int, seed: int = 1) -> list[float]:
@@ -38,7 +46,7 @@ def test_median_of_an_even_count_is_between() -> None:
     assert median([4.0, 1.0, 2.0, 3.0]) == 2.5
 
 
-@pytest.mark.parametrize(("shape", "fault"), [(STEP, lambda k: 2.0), (RAMP, lambda k: 0.3 * k)])
+@pytest.mark.parametrize(("shape", "fault"), [(STEP_SHAPE, lambda k: 2.0), (RAMP_SHAPE, lambda k: 0.3 * k)])
 def test_best_match_finds_the_start_of_a_change(shape: object, fault: object) -> None:
     values = noise(40) + [v + fault(k) for k, v in enumerate(noise(12, 2), 1)]  # type: ignore[operator]
     match = best_match(values, shape, 3, 40, 4)  # type: ignore[arg-type]
@@ -49,15 +57,15 @@ def test_best_match_finds_the_start_of_a_change(shape: object, fault: object) ->
 def test_a_short_baseline_lowers_the_score() -> None:
     fault = [2.0] * 5
     long, short = (
-        best_match([*([0.5, -0.5] * 20), *fault], STEP, 5, 5, 3),
-        best_match([*([0.5, -0.5] * 3), *fault], STEP, 5, 5, 3),
+        best_match([*([0.5, -0.5] * 20), *fault], STEP_SHAPE, 5, 5, 3),
+        best_match([*([0.5, -0.5] * 3), *fault], STEP_SHAPE, 5, 5, 3),
     )
     assert long.score > short.score > 0
 
 
 def test_a_profile_stands_in_for_a_baseline() -> None:
-    assert best_match([2.0] * 5, STEP, 3, 10, 3).length == 0
-    assert best_match([2.0] * 5, STEP, 3, 10, 3, prior=40).score > 3
+    assert best_match([2.0] * 5, STEP_SHAPE, 3, 10, 3).length == 0
+    assert best_match([2.0] * 5, STEP_SHAPE, 3, 10, 3, prior=40).score > 3
 
 
 @pytest.mark.parametrize(("freedom", "exact"), [(5, 11.178), (10, 6.211), (30, 4.482), (100, 4.061)])

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from miles_tui.core.text.ascii import spelled, to_ascii
 from miles_tui.core.text.cells import ago, cells, civil, clock, cut, duration, fit_path, fit_text, pad, wrap
-from miles_tui.core.text.numbers import fit, number, signed
+from miles_tui.core.text.numbers import fit_number, number, signed
 
 FLOATS = st.floats(-1e307, 1e307)  # beyond, one rounded digit is no number any more
 
@@ -40,7 +40,7 @@ def test_a_number_is_rounded_and_never_wrong(value: float, digits: int) -> None:
 @given(st.one_of(FLOATS, st.sampled_from([math.nan, math.inf, -math.inf])), st.integers(0, 12), st.integers(1, 5))
 @example(0.000681, 6, 3)
 def test_a_number_is_never_cut(value: float, width: int, digits: int) -> None:
-    text = fit(value, width, digits)
+    text = fit_number(value, width, digits)
     assert len(text) <= width
     if text.strip("#"):
         assert text in ("nan", "inf", "-inf") or float(text) == pytest.approx(value, rel=0.51, abs=1e-320)
@@ -48,10 +48,10 @@ def test_a_number_is_never_cut(value: float, width: int, digits: int) -> None:
 
 
 def test_a_narrow_width_keeps_as_many_digits_as_it_can() -> None:
-    assert fit(0.000681, 6) == "6.8e-4"
-    assert fit(0.0149, 5) == "0.015"
-    assert fit(1234.56, 3) == "1e3"
-    assert fit(-0.0149, 3) == "###"
+    assert fit_number(0.000681, 6) == "6.8e-4"
+    assert fit_number(0.0149, 5) == "0.015"
+    assert fit_number(1234.56, 3) == "1e3"
+    assert fit_number(-0.0149, 3) == "###"
 
 
 def test_a_change_has_its_sign() -> None:

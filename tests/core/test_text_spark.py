@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from miles_tui.core.model.series import PAUSED, Series
 from miles_tui.core.text.cells import cells
 from miles_tui.present.plot.sparkline import (
-    ASCII,
+    ASCII_GLYPHS,
     BLOCKS,
     BRAILLE,
     GROUP,
@@ -25,7 +25,7 @@ from miles_tui.present.plot.sparkline import (
 )
 from miles_tui.present.plot.sparkline_axis import PERS, Axis, Column, axis_of, columns_of
 
-ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
+ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 
 
 def series(values: list[float]) -> Series:
@@ -81,7 +81,7 @@ def test_any_values_give_exactly_the_width(
     low, high = sorted(edges) if edges else (None, None)
     text = "".join(char for _, char in draw(s, width, glyphs, low, high))
     assert len(text) == cells(text) == width
-    assert text.isascii() or glyphs is not ASCII
+    assert text.isascii() or glyphs is not ASCII_GLYPHS
 
 
 def test_rollouts_and_their_mean_can_be_told_apart() -> None:
@@ -94,7 +94,7 @@ def test_rollouts_and_their_mean_can_be_told_apart() -> None:
         assert left - both == ({0} if n % 2 == 0 else {3}), "the rollout is a dot of its own"
 
 
-@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII], ids=lambda g: g.name)
+@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 def test_without_braille_the_mean_has_a_mark_of_another_shape(glyphs: Glyphs) -> None:
     assert not set(glyphs.means) & set(glyphs.steps)
     row = draw(series([1.0, 3.0] * 10), 24, glyphs)
@@ -102,7 +102,7 @@ def test_without_braille_the_mean_has_a_mark_of_another_shape(glyphs: Glyphs) ->
     assert all(char in glyphs.steps for i, (_, char) in enumerate(row) if i % 6 != 5)
 
 
-@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII], ids=lambda g: g.name)
+@pytest.mark.parametrize("glyphs", [BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 def test_without_braille_a_new_level_keeps_its_line(glyphs: Glyphs) -> None:
     values = [1.0, 1.1] * 5 + [3.0, 3.4, 3.8, 4.2, 4.6, 5.0]
     columns, axis = placed(series(values), 24, glyphs)
@@ -115,7 +115,7 @@ def test_without_braille_a_new_level_keeps_its_line(glyphs: Glyphs) -> None:
     assert [char == glyphs.above for _, char in outside] == [True, False, False, False, False, True]
     heights = [glyphs.steps.index(char) for _, char in outside[1:-1]]
     assert heights == sorted(heights)
-    assert heights[-1] > heights[0] or glyphs is ASCII
+    assert heights[-1] > heights[0] or glyphs is ASCII_GLYPHS
 
 
 @ALL

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock
 
-from miles_tui.ingest.follow.tailer import Tail
+from miles_tui.ingest.follow.tailer import Tailer
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tail(log: Path, clock: Clock) -> Iterator[Tail]:
+def tail(log: Path, clock: Clock) -> Iterator[Tailer]:
     before = len(list(Path("/dev/fd").iterdir()))
-    tail = Tail(str(log), clock=clock)
+    tail = Tailer(str(log), clock=clock)
     yield tail
     tail.close()
     assert len(list(Path("/dev/fd").iterdir())) == before, "a descriptor stayed open"

@@ -9,7 +9,7 @@ from io import FileIO
 from pathlib import Path
 
 from miles_tui.ingest.follow.chunks import Cut, Data
-from miles_tui.ingest.follow.tailer import SHRINK_SECONDS, Tail
+from miles_tui.ingest.follow.tailer import SHRINK_SECONDS, Tailer
 
 
 class Writer:
@@ -120,7 +120,7 @@ class Reader:
 
     def __init__(self, path: Path) -> None:
         self.now = 0.0
-        self.tail = Tail(str(path), clock=lambda: self.now)
+        self.tail = Tailer(str(path), clock=lambda: self.now)
         self.text = b""
 
     def look(self, budget: int = 1 << 20) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from miles_tui.ingest.follow.chunks import Data, Piece
-from miles_tui.ingest.follow.tailer import Tail
+from miles_tui.ingest.follow.tailer import Tailer
 
 
 class Clock:
@@ -29,7 +29,7 @@ def merged(pieces: list[Piece]) -> list[Piece | bytes]:
     return out
 
 
-def look(tail: Tail) -> list[Piece | bytes]:
+def look(tail: Tailer) -> list[Piece | bytes]:
     """Everything there is now, the time that the tail asks for included."""
     out = tail.read()
     clock = tail._clock
@@ -39,7 +39,7 @@ def look(tail: Tail) -> list[Piece | bytes]:
     return merged(out)
 
 
-def look_now(tail: Tail) -> list[Piece | bytes]:
+def look_now(tail: Tailer) -> list[Piece | bytes]:
     out = tail.read()
     while not tail.caught_up:
         out += tail.read()

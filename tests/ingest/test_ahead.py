@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from miles_tui.config.paths import sample_log
-from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.history import log_items as items_module
@@ -43,12 +43,12 @@ def test_the_items_are_the_same(always_ahead: None, pause: re.Pattern[bytes] | N
     log = find_logs([sample_log("gap-jump.log")])[0]
     alone, ahead = (flat(read_items(log, pause=pause, ahead=way)) for way in (False, True))
     assert ahead == alone
-    assert any(isinstance(item, Fact) for item in ahead)
+    assert any(isinstance(item, Event) for item in ahead)
     assert sum(isinstance(item, Record) for item in ahead) == 4 * 48
 
 
 def test_more_than_a_pipe_holds_comes_whole_and_in_order() -> None:
-    expected = [*records(20_000), Fact(FactKind.TROUBLE, "boom", 1.5, {"driver": "1"})]
+    expected = [*records(20_000), Event(EventKind.TROUBLE, "boom", 1.5, {"driver": "1"})]
     batches = [expected[at : at + 7] for at in range(0, len(expected), 7)]
     assert flat(read_ahead(lambda: iter(batches))) == expected
 

@@ -18,7 +18,7 @@ from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.files.log_file import read_all
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
 from miles_tui.ingest.follow.follower import follow_blocking
-from miles_tui.ingest.follow.tailer import DEAD_SECONDS, GONE_SECONDS, LATE_SECONDS, Tail
+from miles_tui.ingest.follow.tailer import DEAD_SECONDS, GONE_SECONDS, LATE_SECONDS, Tailer
 from miles_tui.ingest.follow.watcher import Stop
 from miles_tui.ingest.history.pause_log import PauseLog
 
@@ -113,7 +113,7 @@ def test_whichever_call_fails_every_line_comes_once(tmp_path: Path, seed: int, d
 
 
 def test_that_nothing_can_be_read_is_said_once_and_takes_nothing_back(
-    tail: Tail, log: Path, clock: Clock, disk: Disk
+    tail: Tailer, log: Path, clock: Clock, disk: Disk
 ) -> None:
     append(log, lines(0, 20))
     look(tail)
@@ -128,7 +128,7 @@ def test_that_nothing_can_be_read_is_said_once_and_takes_nothing_back(
     assert look(tail) == [Appeared(), lines(20, 21)]
 
 
-def test_rotated_while_away_and_mounted_anew(tail: Tail, log: Path, disk: Disk) -> None:
+def test_rotated_while_away_and_mounted_anew(tail: Tailer, log: Path, disk: Disk) -> None:
     append(log, lines(0, 20))
     look(tail)
     append(log, lines(20, 22))
@@ -138,7 +138,7 @@ def test_rotated_while_away_and_mounted_anew(tail: Tail, log: Path, disk: Disk) 
     assert look(tail) == [lines(20, 22), Cut(Why.ROTATED), lines(30, 31)]
 
 
-def test_another_log_lies_there_when_it_is_mounted_anew(tail: Tail, log: Path, clock: Clock, disk: Disk) -> None:
+def test_another_log_lies_there_when_it_is_mounted_anew(tail: Tailer, log: Path, clock: Clock, disk: Disk) -> None:
     append(log, lines(0, 20))
     look(tail)
     new = Path(f"{log}.new")

@@ -15,10 +15,10 @@ from ingest.tailing import Clock, append, look
 from miles_tui.ingest.files import fingerprint as known
 from miles_tui.ingest.files.fingerprint import end_in, find_unread
 from miles_tui.ingest.files.log_file import Log, read_all
-from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, PlainFile, Trace
+from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, Fingerprint, PlainFile
 from miles_tui.ingest.follow.chunks import Cut, Data, Why
 from miles_tui.ingest.follow.follower import follow_blocking
-from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tail
+from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
 from miles_tui.ingest.follow.watcher import Stop
 
 
@@ -40,7 +40,7 @@ LENGTHS = [30, 3000, 60_000]  # lines: less than a mark, than an opening, and fa
 
 
 @pytest.mark.parametrize("count", LENGTHS)
-def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, count: int) -> None:
+def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tailer, log: Path, count: int) -> None:
     append(log, lines(0, count))
     look(tail)
     old = log.open("ab", buffering=0)
@@ -59,7 +59,7 @@ def test_packed_while_the_writer_goes_on_in_the_old_file(tail: Tail, log: Path, 
 @pytest.mark.parametrize("count", LENGTHS)
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("truncated", [True, False])
-def test_a_copy_of_the_beginning(tail: Tail, log: Path, count: int, packed: bool, truncated: bool) -> None:
+def test_a_copy_of_the_beginning(tail: Tailer, log: Path, count: int, packed: bool, truncated: bool) -> None:
     append(log, lines(0, count))
     look(tail)
     pack(Path(f"{log}.bak.gz"), lines(0, count)) if packed else shutil.copy(log, f"{log}.bak")
@@ -75,7 +75,7 @@ def test_a_copy_of_the_beginning(tail: Tail, log: Path, count: int, packed: bool
 
 @pytest.mark.parametrize("count", LENGTHS)
 @pytest.mark.parametrize("unread", [0, 7])
-def test_copied_packed_and_truncated_before_a_look(tail: Tail, log: Path, count: int, unread: int) -> None:
+def test_copied_packed_and_truncated_before_a_look(tail: Tailer, log: Path, count: int, unread: int) -> None:
     append(log, lines(0, count))
     look(tail)
     append(log, lines(count, count + unread))
@@ -89,7 +89,7 @@ def test_copied_packed_and_truncated_before_a_look(tail: Tail, log: Path, count:
     assert look(tail) == [Cut(Why.ROTATED), lines(count + 22, count + 23)]
 
 
-def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tail, log: Path) -> None:
+def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tailer, log: Path) -> None:
     """A deleted file is let go after its last line was read; its packed copy has lines that came later."""
     append(log, lines(0, 3000))
     look(tail)
@@ -99,7 +99,7 @@ def test_a_packed_copy_that_goes_on_where_the_file_was_left(tail: Tail, log: Pat
     assert look(tail) == [lines(3000, 3010), Cut(Why.ROTATED), lines(3010, 3020)]
 
 
-def test_an_older_file_that_is_packed_while_we_follow(tail: Tail, log: Path) -> None:
+def test_an_older_file_that_is_packed_while_we_follow(tail: Tailer, log: Path) -> None:
     append(Path(f"{log}.1"), lines(0, 100))
     append(log, lines(100, 200))
     assert look(tail) == [lines(100, 200)]
@@ -110,7 +110,7 @@ def test_an_older_file_that_is_packed_while_we_follow(tail: Tail, log: Path) -> 
     assert look(tail) == [Cut(Why.ROTATED), lines(200, 210)]
 
 
-def test_another_text_with_the_same_opening_is_read(tail: Tail, log: Path) -> None:
+def test_another_text_with_the_same_opening_is_read(tail: Tailer, log: Path) -> None:
     banner = b"====\n" * 9000
     append(log, banner + lines(0, 100))
     look(tail)
@@ -123,7 +123,7 @@ def test_another_text_with_the_same_opening_is_read(tail: Tail, log: Path) -> No
 
 @pytest.mark.parametrize("keep", [10, 200, 2999])
 @pytest.mark.parametrize("way", ["over", "renamed"])
-def test_the_head_was_cut_off(tail: Tail, log: Path, keep: int, way: str) -> None:
+def test_the_head_was_cut_off(tail: Tailer, log: Path, keep: int, way: str) -> None:
     append(log, lines(0, 3000) + b"torn ")
     look(tail)
     newest = lines(3000 - keep, 3000) + b"torn "
@@ -136,7 +136,7 @@ def test_the_head_was_cut_off(tail: Tail, log: Path, keep: int, way: str) -> Non
     assert look(tail) == [b"line\n" + lines(3000, 3005)], "and the torn line is whole"
 
 
-def test_the_head_was_cut_off_seen_half_way(tail: Tail, log: Path) -> None:
+def test_the_head_was_cut_off_seen_half_way(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 3000))
     look(tail)
     os.truncate(log, 0)
@@ -145,7 +145,7 @@ def test_the_head_was_cut_off_seen_half_way(tail: Tail, log: Path) -> None:
     assert look(tail) == [lines(3000, 3005)]
 
 
-def test_the_same_last_words_are_no_same_text(tail: Tail, log: Path) -> None:
+def test_the_same_last_words_are_no_same_text(tail: Tailer, log: Path) -> None:
     done = b"-- the job is over, all is well, the files are in their place " * 5 + b"\n"
     append(log, lines(0, 100) + done)
     look(tail)
@@ -163,7 +163,7 @@ def test_an_end_that_is_not_there_once_says_nothing(tmp_path: Path, times: int) 
         assert end_in(file, read.trace) == 0
 
 
-def test_lines_that_come_a_minute_after_the_rotation(tail: Tail, log: Path, clock: Clock) -> None:
+def test_lines_that_come_a_minute_after_the_rotation(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, lines(0, 9))
     look(tail)
     log.rename(f"{log}.1")
@@ -221,7 +221,7 @@ def test_any_beginning_of_a_read_text_is_known(tmp_path: Path, packed: bool, cut
             assert found.begin == len(text)
 
 
-def read(folder: Path, text: bytes) -> Trace:
+def read(folder: Path, text: bytes) -> Fingerprint:
     path = folder / "read"
     path.write_bytes(text)
     with PlainFile(str(path)) as file:

@@ -10,7 +10,7 @@ import pytest
 from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.history import context_lines as places
-from miles_tui.ingest.history.context_lines import Place, find_place
+from miles_tui.ingest.history.context_lines import ContextLines, find_place
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 NOISE = b"[2026-10-15 23:00:09] Decode batch. #running-req: 23: {x\n" * 50
@@ -20,7 +20,7 @@ def record(number: int, minute: int, kind: str = "rollout") -> bytes:
     return b"[2026-10-15 16:%02d:00] a.py:1 - %s %d: {'rollout/raw_reward': 0.5}\n" % (minute, kind.encode(), number)
 
 
-def line_of(place: Place | None) -> bytes:
+def line_of(place: ContextLines | None) -> bytes:
     assert place is not None
     return place.text[place.at :].split(b"\n")[0]
 

@@ -11,7 +11,7 @@ from miles_tui.ingest.discovery import find_logs, runs_in
 from miles_tui.ingest.files.open_file import PlainFile
 from miles_tui.ingest.files.rotations import End, base_of, continues, first_metrics, last_metrics
 from miles_tui.ingest.follow.chunks import Data
-from miles_tui.ingest.follow.tailer import Tail
+from miles_tui.ingest.follow.tailer import Tailer
 
 NOISE = b"(SGLangEngine pid=43) [2026-10-15 16:00:00] Decode batch. #running-req: 54\n"
 
@@ -177,7 +177,7 @@ class Followed:
 
     def __init__(self, log: Path) -> None:
         self.now = 0.0
-        self.tail = Tail(str(log), clock=lambda: self.now)
+        self.tail = Tailer(str(log), clock=lambda: self.now)
 
     def text(self) -> bytes:
         pieces = self.tail.read()

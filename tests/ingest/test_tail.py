@@ -11,10 +11,10 @@ import pytest
 from ingest.tailing import Clock, append, lines, look, look_now, merged
 
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
-from miles_tui.ingest.follow.tailer import LATE_SECONDS, TORN_SECONDS, Tail
+from miles_tui.ingest.follow.tailer import LATE_SECONDS, TORN_SECONDS, Tailer
 
 
-def test_appended_and_torn_in_a_character(tail: Tail, log: Path) -> None:
+def test_appended_and_torn_in_a_character(tail: Tailer, log: Path) -> None:
     append(log, "σ".encode()[:1])
     assert look(tail) == ["σ".encode()[:1]]
     append(log, "σ".encode()[1:] + b"\n")
@@ -23,7 +23,7 @@ def test_appended_and_torn_in_a_character(tail: Tail, log: Path) -> None:
     assert tail.position == tail.size == 3
 
 
-def test_a_read_keeps_to_its_budget(tail: Tail, log: Path) -> None:
+def test_a_read_keeps_to_its_budget(tail: Tailer, log: Path) -> None:
     append(log, b"x" * 3_000_000)
     pieces = tail.read(1_000_000)
     assert sum(len(p.data) for p in pieces if isinstance(p, Data)) == 1_000_000
@@ -33,12 +33,12 @@ def test_a_read_keeps_to_its_budget(tail: Tail, log: Path) -> None:
 
 def test_starts_at_an_offset(log: Path) -> None:
     append(log, lines(0, 100))
-    tail = Tail(str(log), start=len(lines(0, 90)))
+    tail = Tailer(str(log), start=len(lines(0, 90)))
     assert merged(tail.read()) == [lines(90, 100)]
     tail.close()
 
 
-def test_renamed_and_begun_anew(tail: Tail, log: Path) -> None:
+def test_renamed_and_begun_anew(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     old = log.open("ab", buffering=0)
@@ -52,7 +52,7 @@ def test_renamed_and_begun_anew(tail: Tail, log: Path) -> None:
     assert look(tail) == [lines(10, 11), Cut(Why.ROTATED), lines(11, 12)]
 
 
-def test_an_empty_new_file_changes_nothing_yet(tail: Tail, log: Path) -> None:
+def test_an_empty_new_file_changes_nothing_yet(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     log.rename(f"{log}.1")
@@ -62,7 +62,7 @@ def test_an_empty_new_file_changes_nothing_yet(tail: Tail, log: Path) -> None:
     assert look(tail) == [lines(9, 10)]
 
 
-def test_a_rotated_file_may_end_its_last_line(tail: Tail, log: Path, clock: Clock) -> None:
+def test_a_rotated_file_may_end_its_last_line(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, b"one\ntw")
     look(tail)
     log.rename(f"{log}.1")
@@ -73,7 +73,7 @@ def test_a_rotated_file_may_end_its_last_line(tail: Tail, log: Path, clock: Cloc
     assert clock.now < TORN_SECONDS
 
 
-def test_a_torn_line_does_not_hold_up_the_next_file(tail: Tail, log: Path, clock: Clock) -> None:
+def test_a_torn_line_does_not_hold_up_the_next_file(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, b"one\ntw")
     look(tail)
     log.rename(f"{log}.1")
@@ -82,7 +82,7 @@ def test_a_torn_line_does_not_hold_up_the_next_file(tail: Tail, log: Path, clock
     assert clock.now == pytest.approx(TORN_SECONDS, abs=0.01)
 
 
-def test_lines_added_to_a_rotated_file_late(tail: Tail, log: Path, clock: Clock) -> None:
+def test_lines_added_to_a_rotated_file_late(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, b"one\n")
     look(tail)
     log.rename(f"{log}.1")
@@ -102,7 +102,7 @@ def test_lines_added_to_a_rotated_file_late(tail: Tail, log: Path, clock: Clock)
 
 @pytest.mark.parametrize("times", [2, 3, 5])
 @pytest.mark.parametrize("upwards", [True, False])
-def test_rotations_in_quick_succession(tail: Tail, log: Path, times: int, upwards: bool) -> None:
+def test_rotations_in_quick_succession(tail: Tailer, log: Path, times: int, upwards: bool) -> None:
     append(log, lines(0, 9))
     look(tail)
     for turn in range(1, times + 1):
@@ -119,7 +119,7 @@ def test_rotations_in_quick_succession(tail: Tail, log: Path, times: int, upward
     assert [piece for piece in found if not isinstance(piece, bytes)] == [Cut(Why.ROTATED)] * times
 
 
-def test_a_rotation_that_was_packed_before_it_was_seen(tail: Tail, log: Path) -> None:
+def test_a_rotation_that_was_packed_before_it_was_seen(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     Path(f"{log}.2.gz").write_bytes(gzip.compress(log.read_bytes()))
@@ -129,7 +129,7 @@ def test_a_rotation_that_was_packed_before_it_was_seen(tail: Tail, log: Path) ->
     assert look(tail)[1::2] == [lines(10, 19), lines(20, 29)]
 
 
-def test_rotated_while_it_did_not_exist_for_us(tail: Tail, log: Path) -> None:
+def test_rotated_while_it_did_not_exist_for_us(tail: Tailer, log: Path) -> None:
     assert look(tail) == [Missing("does not exist")]
     append(log, lines(0, 9))
     log.rename(f"{log}.1")
@@ -141,7 +141,7 @@ def test_old_rotations_are_not_read(log: Path) -> None:
     append(Path(f"{log}.2"), lines(0, 5))
     append(Path(f"{log}.1"), lines(5, 9))
     append(log, lines(10, 19))
-    tail = Tail(str(log))
+    tail = Tailer(str(log))
     assert merged(tail.read()) == [lines(10, 19)]
     Path(f"{log}.1").rename(f"{log}.2")
     log.rename(f"{log}.1")
@@ -154,7 +154,7 @@ def test_pythons_own_rotating_handler(tmp_path: Path) -> None:
     """Every few lines a rotation, all names shifted, the oldest deleted, inodes used again."""
     log = tmp_path / "train.log"
     handler = RotatingFileHandler(log, maxBytes=300, backupCount=4)
-    tail, got = Tail(str(log)), b""
+    tail, got = Tailer(str(log)), b""
     for n in range(400):
         handler.emit(logging.LogRecord("x", logging.INFO, "", 0, f"record number {n} of many, {n * n}", None, None))
         if n % 17 == 0 or n % 23 == 0:

@@ -14,10 +14,10 @@ from ingest.tailing import Clock, append, lines, look
 
 from miles_tui.ingest.files import open_file as source
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Why
-from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tail
+from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tailer
 
 
-def test_copied_and_truncated(tail: Tail, log: Path) -> None:
+def test_copied_and_truncated(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     shutil.copy(log, f"{log}.1")
@@ -29,7 +29,7 @@ def test_copied_and_truncated(tail: Tail, log: Path) -> None:
     assert look(tail) == [Cut(Why.ROTATED), lines(13, 15)], "the copy is no rotation that was missed"
 
 
-def test_truncated_and_grown_past_the_offset(tail: Tail, log: Path) -> None:
+def test_truncated_and_grown_past_the_offset(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     os.truncate(log, 0)
@@ -37,7 +37,7 @@ def test_truncated_and_grown_past_the_offset(tail: Tail, log: Path) -> None:
     assert look(tail) == [Cut(Why.TRUNCATED), lines(100, 200)]
 
 
-def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tail, log: Path) -> None:
+def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 20))
     look(tail)
     append(log, lines(20, 30))
@@ -47,7 +47,7 @@ def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tail, log: P
     assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED), lines(30, 90)]
 
 
-def test_a_packed_copy_is_known(tail: Tail, log: Path) -> None:
+def test_a_packed_copy_is_known(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 20))
     look(tail)
     os.truncate(log, 0)
@@ -59,7 +59,7 @@ def test_a_packed_copy_is_known(tail: Tail, log: Path) -> None:
     assert look(tail) == [Cut(Why.ROTATED), lines(31, 32)]
 
 
-def test_rewritten_with_the_same_size(tail: Tail, log: Path) -> None:
+def test_rewritten_with_the_same_size(tail: Tailer, log: Path) -> None:
     append(log, lines(10, 20))
     look(tail)
     log.write_bytes(lines(30, 40))
@@ -69,7 +69,7 @@ def test_rewritten_with_the_same_size(tail: Tail, log: Path) -> None:
 
 
 def test_a_stale_size_seen_once_is_no_truncation(
-    tail: Tail, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    tail: Tailer, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(log, lines(0, 20))
     look(tail)
@@ -84,7 +84,7 @@ def test_a_stale_size_seen_once_is_no_truncation(
     assert look(tail) == [lines(20, 21)]
 
 
-def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_handle_is_opened_anew(tail: Tailer, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     append(log, lines(0, 20))
     look(tail)
 
@@ -100,7 +100,7 @@ def test_a_stale_handle_is_opened_anew(tail: Tail, log: Path, clock: Clock, monk
     assert look(tail) == [Appeared(), lines(20, 21)]
 
 
-def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tail, log: Path) -> None:
+def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tailer, log: Path) -> None:
     with log.open("wb", buffering=0) as out:
         out.write(lines(0, 20_000))
         look(tail)
@@ -113,7 +113,7 @@ def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tail, log: Path) -> 
     assert len(text) < 10_000, "the hole itself is stepped over"
 
 
-def test_deleted_and_recreated(tail: Tail, log: Path) -> None:
+def test_deleted_and_recreated(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     log.unlink()
@@ -122,7 +122,7 @@ def test_deleted_and_recreated(tail: Tail, log: Path) -> None:
     assert look(tail) == [Cut(Why.RECREATED), lines(10, 19)]
 
 
-def test_what_was_not_read_of_a_deleted_file(tail: Tail, log: Path) -> None:
+def test_what_was_not_read_of_a_deleted_file(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 9))
     look(tail)
     append(log, lines(9, 10))
@@ -131,7 +131,7 @@ def test_what_was_not_read_of_a_deleted_file(tail: Tail, log: Path) -> None:
     assert look(tail) == [lines(9, 10), Cut(Why.RECREATED), lines(10, 19)]
 
 
-def test_a_deleted_file_is_let_go_in_the_end(tail: Tail, log: Path, clock: Clock) -> None:
+def test_a_deleted_file_is_let_go_in_the_end(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, lines(0, 90))
     look(tail)
     log.unlink()
@@ -146,7 +146,7 @@ def test_a_deleted_file_is_let_go_in_the_end(tail: Tail, log: Path, clock: Clock
     assert look(tail) == [Appeared(), Cut(Why.RECREATED), lines(100, 101)]
 
 
-def test_synced_anew_is_no_new_log(tail: Tail, log: Path) -> None:
+def test_synced_anew_is_no_new_log(tail: Tailer, log: Path) -> None:
     """rsync writes the whole text to a new file, longer each time, and renames it."""
     append(log, lines(0, 50))
     look(tail)
@@ -157,7 +157,7 @@ def test_synced_anew_is_no_new_log(tail: Tail, log: Path) -> None:
         assert look(tail) == [lines(end - 10, end)]
 
 
-def test_moved_away_and_back(tail: Tail, log: Path, clock: Clock) -> None:
+def test_moved_away_and_back(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, lines(0, 50))
     look(tail)
     log.rename(log.with_name("elsewhere"))
@@ -175,7 +175,7 @@ def test_a_link_swapped(tmp_path: Path, clock: Clock) -> None:
     append(tmp_path / "a.log", lines(0, 9))
     append(tmp_path / "b.log", lines(10, 19))
     link.symlink_to("a.log")
-    tail = Tail(str(link), clock=clock)
+    tail = Tailer(str(link), clock=clock)
     assert look(tail) == [lines(0, 9)]
     swap(link, "b.log")
     assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(10, 19)]
@@ -202,7 +202,7 @@ def test_a_link_to_the_folder_swapped(tmp_path: Path, clock: Clock) -> None:
         append(tmp_path / name / "train.log", text)
     link = tmp_path / "session_latest"
     link.symlink_to("one")
-    tail = Tail(str(link / "train.log"), clock=clock)
+    tail = Tailer(str(link / "train.log"), clock=clock)
     assert look(tail) == [lines(0, 9)]
     swap(link, "two")
     assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(10, 19)]
@@ -211,7 +211,7 @@ def test_a_link_to_the_folder_swapped(tmp_path: Path, clock: Clock) -> None:
 
 def test_the_folder_vanishes_and_comes_back(tmp_path: Path, clock: Clock) -> None:
     log = tmp_path / "runs" / "one" / "train.log"
-    tail = Tail(str(log), clock=clock)
+    tail = Tailer(str(log), clock=clock)
     assert look(tail) == [Missing("does not exist")]
     log.parent.mkdir(parents=True)
     append(log, lines(0, 9))
@@ -226,7 +226,7 @@ def test_the_folder_vanishes_and_comes_back(tmp_path: Path, clock: Clock) -> Non
     tail.close()
 
 
-def test_a_folder_is_no_log(tail: Tail, log: Path) -> None:
+def test_a_folder_is_no_log(tail: Tailer, log: Path) -> None:
     log.mkdir()
     assert look(tail) == [Missing("is a folder")]
     log.rmdir()
@@ -234,7 +234,7 @@ def test_a_folder_is_no_log(tail: Tail, log: Path) -> None:
     assert look(tail) == [Appeared(), b"one\n"]
 
 
-def test_permission_denied(tail: Tail, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_denied(tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     append(log, b"one\n")
     real = os.open
 
@@ -259,14 +259,14 @@ def test_permission_denied(tail: Tail, log: Path, monkeypatch: pytest.MonkeyPatc
         gzip.compress(lines(0, 100_000)) + b"not gzip any more",
     ],
 )
-def test_a_packed_log_ends(tail: Tail, log: Path, packed: bytes) -> None:
+def test_a_packed_log_ends(tail: Tailer, log: Path, packed: bytes) -> None:
     log.write_bytes(packed)
     assert look(tail) == [lines(0, 100_000), Ended()]
     assert tail.ended
     assert tail.read() == []
 
 
-def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tail, log: Path) -> None:
+def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tailer, log: Path) -> None:
     packed = gzip.compress(lines(0, 100_000))
     log.write_bytes(packed[: len(packed) // 2])
     text, end = look(tail)

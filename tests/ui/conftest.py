@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from ways import WAYS, Way
 
 from miles_tui.core.alerting.conditions import CONDITIONS
-from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.alerting.conditions.base import Evaluation, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.ingest.follow.chunks import Data, Ended, Piece
@@ -106,7 +106,7 @@ class FixedJudge(Judge):
     def __init__(self, raises: dict[int, tuple[str, str]]) -> None:
         super().__init__()
         self._raises = raises
-        self.states = {name: Reading(State.LEARNING, count=0, of=8) for name in self.states}
+        self.states = {name: Evaluation(State.LEARNING, count=0, of=8) for name in self.states}
 
     def sampled(self, rollout: Rollout) -> None:
         self._own.widen(rollout, updates=False)
@@ -116,12 +116,14 @@ class FixedJudge(Judge):
         self._own.widen(rollout, updates=True)
         learned = min(rollout.rank + 1, 8)
         for name in self.states:
-            self.states[name] = Reading(State.OK) if learned == 8 else Reading(State.LEARNING, count=learned, of=8)
+            self.states[name] = (
+                Evaluation(State.OK) if learned == 8 else Evaluation(State.LEARNING, count=learned, of=8)
+            )
         if rollout.number in self._raises:
             condition, evidence = self._raises[rollout.number]
             self.raise_(condition, rollout.number, rollout.time, evidence)
 
-    def readings_of(self, signal: str) -> list[Reading]:
+    def readings_of(self, signal: str) -> list[Evaluation]:
         return [reading for name, reading in self.states.items() if signal in CONDITIONS[name].signals]
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
@@ -66,28 +66,28 @@ def test_a_zone_is_claimed_of_fresh_records_alone_and_not_at_once() -> None:
     assert seen.name == "", "the clocks agree again"
 
 
-def timer(kind: FactKind, name: str, time: float) -> Fact:
-    return Fact(kind, name, time)
+def timer(kind: EventKind, name: str, time: float) -> Event:
+    return Event(kind, name, time)
 
 
 def test_a_phase_usually_ends_after_the_median_of_its_timer() -> None:
     phase = Phase()
     at = 0.0
     for length in (100.0, 140.0, 120.0):
-        phase.see_fact(timer(FactKind.TIMER_START, "train", at))
-        phase.see_fact(timer(FactKind.TIMER_START, "log_probs", at + 1))
-        phase.see_fact(timer(FactKind.TIMER_END, "log_probs", at + 31))
-        phase.see_fact(timer(FactKind.TIMER_START, "actor_train", at + 31))
-        phase.see_fact(timer(FactKind.TIMER_END, "actor_train", at + 31 + length))
-        phase.see_fact(timer(FactKind.TIMER_END, "train", at + 40 + length))
+        phase.see_fact(timer(EventKind.TIMER_START, "train", at))
+        phase.see_fact(timer(EventKind.TIMER_START, "log_probs", at + 1))
+        phase.see_fact(timer(EventKind.TIMER_END, "log_probs", at + 31))
+        phase.see_fact(timer(EventKind.TIMER_START, "actor_train", at + 31))
+        phase.see_fact(timer(EventKind.TIMER_END, "actor_train", at + 31 + length))
+        phase.see_fact(timer(EventKind.TIMER_END, "train", at + 40 + length))
         at += 1000
-    phase.see_fact(timer(FactKind.TIMER_START, "train", at))
+    phase.see_fact(timer(EventKind.TIMER_START, "train", at))
     assert (phase.name, phase.usual_end) == ("training", at + 160)
-    phase.see_fact(timer(FactKind.TIMER_START, "log_probs", at + 5))
+    phase.see_fact(timer(EventKind.TIMER_START, "log_probs", at + 5))
     assert (phase.name, phase.usual_end) == ("scoring", at + 35)
-    phase.see_fact(timer(FactKind.TIMER_END, "log_probs", at + 35))
+    phase.see_fact(timer(EventKind.TIMER_END, "log_probs", at + 35))
     assert (phase.name, phase.usual_end) == ("training", at + 160), "the outer timer goes on"
-    phase.see_fact(timer(FactKind.TIMER_START, "actor_train", at + 36))
+    phase.see_fact(timer(EventKind.TIMER_START, "actor_train", at + 36))
     assert phase.usual_end == at + 156
 
 
@@ -104,10 +104,10 @@ def test_without_timers_records_tell_the_phases() -> None:
 
 def test_nothing_is_claimed_of_two_phases() -> None:
     phase = Phase()
-    phase.see_fact(timer(FactKind.TIMER_START, "rollout", 1))
+    phase.see_fact(timer(EventKind.TIMER_START, "rollout", 1))
     assert phase.usual_end is None
-    phase.see_fact(Fact(FactKind.TIMER_END, "rollout", None))
-    phase.see_fact(Fact(FactKind.TIMER_START, "rollout", None))
+    phase.see_fact(Event(EventKind.TIMER_END, "rollout", None))
+    phase.see_fact(Event(EventKind.TIMER_START, "rollout", None))
     assert phase.usual_end is None
 
 

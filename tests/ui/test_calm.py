@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from miles_tui.core.alerting.conditions.base import LEARNING, Reading, State
+from miles_tui.core.alerting.conditions.base import LEARNING, Evaluation, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.present.empty_state import calm_lines
@@ -20,7 +20,7 @@ def test_what_a_rule_still_needs_is_counted_until_it_can_speak() -> None:
     said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
     assert said == "no alert"
     states = run.judge.states
-    states["rollout-slowdown"] = Reading(State.LEARNING, count=12, of=13)
+    states["rollout-slowdown"] = Evaluation(State.LEARNING, count=12, of=13)
     states["clipped-on-policy"] = LEARNING
     said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
     assert said == "no alert still learning: rollout-slowdown 12 of 13, clipped-on-policy"

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from miles_tui.core.model.series import PAUSED, Point, Series
 from miles_tui.core.text.cells import cells
-from miles_tui.present.plot.chart import Mark, canvas, draw_chart, plain_canvas, readout, thinned
+from miles_tui.present.plot.chart import PointMark, canvas, draw_chart, plain_canvas, readout, thinned
 from miles_tui.present.plot.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
-from miles_tui.present.plot.sparkline import ASCII, BLOCKS, BRAILLE, Glyphs
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS, BLOCKS, BRAILLE, Glyphs
 from miles_tui.ui.theming.theme import ROLES
 
-ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII], ids=lambda g: g.name)
+ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 
 
 def gap_jump(rollouts: int = 60) -> Series:
@@ -31,11 +31,11 @@ def gap_jump(rollouts: int = 60) -> Series:
 def test_it_shows_rollouts_mean_range_alert_and_cursor(glyphs: Glyphs) -> None:
     s = gap_jump()
     chart = draw_chart(
-        118, 30, s.points(), s.means(), band=(0.0136, 0.0164), marks=[Mark(47)], cursor=30, glyphs=glyphs
+        118, 30, s.points(), s.means(), band=(0.0136, 0.0164), marks=[PointMark(47)], cursor=30, glyphs=glyphs
     )  # fmt: skip
     assert len(chart.lines) == 30
     assert all(cells(row) == 118 for row in rows(chart))
-    if glyphs is ASCII:
+    if glyphs is ASCII_GLYPHS:
         assert "".join(rows(chart)).isascii()
     grid = styled(chart)
     styles = {style for line in grid for style, _ in line}
@@ -178,7 +178,7 @@ def test_no_value_ends_it(
     for rollout, (value, flags) in enumerate(data):
         s.set(rollout, value, flags)
     chart = draw_chart(
-        *size, s.points(), s.means(), band=band, marks=[Mark(3)], log=log, span=span, cursor=4, glyphs=glyphs
+        *size, s.points(), s.means(), band=band, marks=[PointMark(3)], log=log, span=span, cursor=4, glyphs=glyphs
     )  # fmt: skip
     assert [cells(row) for row in rows(chart)] == [size[0]] * size[1]
 

@@ -20,10 +20,10 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
-from miles_tui.present.chart_data import PLENTY, curves_of, marks_at, partners, values_of, words
-from miles_tui.present.plot.chart import Mark, Other, draw_chart
-from miles_tui.present.plot.sparkline import ASCII
-from miles_tui.present.styled_text import text_of
+from miles_tui.present.chart_data import PLENTY, chart_title, curves_of, marks_at, partners, values_of
+from miles_tui.present.plot.chart import Other, PointMark, draw_chart
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS
+from miles_tui.present.styled_text import plain_text
 from miles_tui.ui.screens.chart import ChartScreen
 
 Dashboard = Callable[..., Any]
@@ -42,9 +42,9 @@ def test_a_mark_has_the_sign_and_the_colour_of_its_alert() -> None:
     for condition, style, sign in (("gap-jump", "chart.mark", ""), ("grad-norm-growth", "warning", "△")):
         words = CONDITIONS[condition]
         alert = Alert(words, words.severity, words.signals, "", 23, None)
-        assert marks_at(alert) == [Mark(23, style, sign)]
+        assert marks_at(alert) == [PointMark(23, style, sign)]
         alert.state, alert.resolved_step = AlertState.RESOLVED, 30
-        assert marks_at(alert) == [Mark(23, "chart.axis", sign), Mark(30, "chart.axis", "·")]
+        assert marks_at(alert) == [PointMark(23, "chart.axis", sign), PointMark(30, "chart.axis", "·")]
 
 
 def test_a_second_signal_has_its_numbers_at_the_right() -> None:
@@ -73,7 +73,7 @@ def test_a_third_has_a_scale_of_its_own() -> None:
 
 def test_without_colours_and_braille_lines_differ() -> None:
     s, other = series([1.0 + n for n in range(30)]), [(n, 90.0 - n) for n in range(30)]
-    text = "".join(rows(draw_chart(80, 20, s.points(), s.means(), others=[Other(other)], glyphs=ASCII)))
+    text = "".join(rows(draw_chart(80, 20, s.points(), s.means(), others=[Other(other)], glyphs=ASCII_GLYPHS)))
     assert text.isascii()
     assert text.count("+") > 10
     assert text.count("*") > 10
@@ -158,11 +158,11 @@ def test_the_title_says_whose_numbers_the_axes_have() -> None:
     lines = [f"rollout {n}: {dict(zip(names, (0.5 + n / 100, 400 + n, n), strict=True))}\n" for n in range(8)]
     run.feed(Reader().feed("".join(lines).encode()))
     curves = curves_of(run, ["reward", "answer length", "rollout/x"])
-    said = " ".join(text_of(part.long) for part in words(curves, None, 5, ""))
+    said = " ".join(plain_text(part.long) for part in chart_title(curves, None, 5, ""))
     assert said == "1 reward 0.550 (left) 2 answer length 405 (right) 3 rollout/x 5 (own scale)"
-    at = " ".join(text_of(part.long) for part in words(curves, 3, 5, ""))
+    at = " ".join(plain_text(part.long) for part in chart_title(curves, 3, 5, ""))
     assert at.startswith("rollout 3 1 reward 0.530 (left)")
-    assert "–" in " ".join(text_of(part.long) for part in words(curves, 99, 5, ""))
+    assert "–" in " ".join(plain_text(part.long) for part in chart_title(curves, 99, 5, ""))
 
 
 def test_partners_are_what_conditions_read_together() -> None:

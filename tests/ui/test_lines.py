@@ -18,7 +18,7 @@ from miles_tui.present.alert_list import as_text, notes
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.present.signal_rows import common_owner, detail_row, range_text, signal_row, title_row
-from miles_tui.present.styled_text import Part, Spans, packed, text_of, width_of
+from miles_tui.present.styled_text import Part, Spans, packed, plain_text, width_of
 from miles_tui.present.view_models import LIGHTS, AlertView, HeaderView, RowView
 
 GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="first 10",
@@ -45,27 +45,27 @@ def test_a_row_fills_its_width_and_cuts_no_number(last, mean, change, width, sig
     view = RowView(signal.name, last=last, mean=mean, change=change, low=-1234.5, high=1e7, owner="a long name",
                    learning=(6, 10) if learning else None)  # fmt: skip
     c = columns(width)
-    row = text_of(signal_row(view, c, no_spark))
+    row = plain_text(signal_row(view, c, no_spark))
     assert cells(row) <= width
     assert signal.name in row
     if c.range:
         assert cells(row) == width - c.margin
         assert "learning 6 of 10" in row if learning else "1.00e7" in row or "1.0e7" in row
     assert "#" not in row
-    assert cells(text_of(title_row(c, "first 10", 5))) <= width
+    assert cells(plain_text(title_row(c, "first 10", 5))) <= width
 
 
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
 def test_columns_are_in_line(width: int) -> None:
     c = columns(width)
-    rows = [text_of(signal_row(dataclasses.replace(GAP, name=s.name), c, no_spark)) for s in SIGNALS]
+    rows = [plain_text(signal_row(dataclasses.replace(GAP, name=s.name), c, no_spark)) for s in SIGNALS]
     assert len({row.index("0.0387") for row in rows}) == 1
-    title = text_of(title_row(c, "", 5))
+    title = plain_text(title_row(c, "", 5))
     assert title.index("last") + 4 == rows[0].index("0.0387") + 6, "figures end where their title ends"
 
 
 def test_a_row_in_full() -> None:
-    row = text_of(signal_row(GAP, columns(80), no_spark, owner="first 10"))
+    row = plain_text(signal_row(GAP, columns(80), no_spark, owner="first 10"))
     assert row == " ▲ gap                0.0387   0.0387  -0.0004 ↑ ~~~~~~~~~~~~~ 0.0146 to 0.0154"
 
 
@@ -99,15 +99,15 @@ def test_whose_ranges_are_said_once_where_they_are_the_same() -> None:
     assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "first 10"
     known = dataclasses.replace(GAP, owner="manual")
     owner = common_owner([GAP, known])
-    assert text_of(title_row(columns(80), owner, 5)).endswith("range, *first 10")
+    assert plain_text(title_row(columns(80), owner, 5)).endswith("range, *first 10")
     for width in (80, 120):
-        assert text_of(signal_row(GAP, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154*")
-        assert text_of(signal_row(known, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154")
+        assert plain_text(signal_row(GAP, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154*")
+        assert plain_text(signal_row(known, columns(width), no_spark, owner=owner)).rstrip().endswith("0.0154")
 
 
 @given(st.integers(LEAST_WIDTH, 200))
 def test_the_detail_has_whole_pieces_only(width: int) -> None:
-    row = text_of(detail_row(GAP, meaning_of("train/train_rollout_logprob_abs_diff"), width, 1))
+    row = plain_text(detail_row(GAP, meaning_of("train/train_rollout_logprob_abs_diff"), width, 1))
     assert cells(row) <= width
     assert row.strip().startswith("gap")
     assert not row.endswith(("to", "0.0136", "."))
@@ -119,7 +119,7 @@ AROUND = Surroundings("some-long-name-of-a-log.log", notes=("polling every 0.2 s
 
 @given(st.integers(LEAST_WIDTH, 240), st.sampled_from([1, 2]))
 def test_the_header_always_has_the_verdict_and_the_rollout(width: int, lines: int) -> None:
-    shown = [text_of(line) for line in heading(HEADER, AROUND, width, lines, 1 if width > 76 else 0)]
+    shown = [plain_text(line) for line in heading(HEADER, AROUND, width, lines, 1 if width > 76 else 0)]
     assert len(shown) == lines
     assert all(cells(line) <= width for line in shown)
     assert shown[0].strip().startswith("▲ 1 alert")
@@ -128,7 +128,7 @@ def test_the_header_always_has_the_verdict_and_the_rollout(width: int, lines: in
 
 
 def test_the_header_in_full() -> None:
-    first, second = (text_of(line) for line in heading(HEADER, AROUND, 160, 2, 0))
+    first, second = (plain_text(line) for line in heading(HEADER, AROUND, 160, 2, 0))
     assert first.startswith("▲ 1 alert   rollout 31 of 48   phase training since 17:00")
     assert first.endswith("some-long-name-of-a-log.log")
     assert second == ("view paused · last line 17:02 · ends about 17:46 · every 2 min 27 s · attempt 2 · profile manual"
@@ -138,41 +138,44 @@ def test_the_header_in_full() -> None:
 def test_the_header_says_what_the_person_should_know() -> None:
     view = dataclasses.replace(HEADER, until=61_380.0, updates=4, off=1, rebased=12)
     around = Surroundings("a.log", age="4 min ago", zone="UTC+5:30", bar=(77, 256))
-    first, second = (text_of(line) for line in heading(view, around, 200, 2, 0))
+    first, second = (plain_text(line) for line in heading(view, around, 200, 2, 0))
     assert "phase training since 17:00   generated 77 of 256   usually until 17:03" in first
     for said in ("last line 17:02, 4 min ago", "times in UTC+5:30", "new baseline since rollout 12", "1 condition off",
                  "4 updates a rollout"):  # fmt: skip
         assert said in second
-    narrow = text_of(heading(view, around, 42, 1, 0)[0])
+    narrow = plain_text(heading(view, around, 42, 1, 0)[0])
     assert narrow.startswith("▲ 1 alert   31/48   training   77/256")
 
 
 def test_the_header_has_dates_where_the_last_line_is_of_another_day() -> None:
     view = dataclasses.replace(HEADER, ends=61_320.0 + 86_400)
     day = 86_400.0
-    fresh = text_of(heading(view, Surroundings("a.log"), 160, 2, 0)[1])
+    fresh = plain_text(heading(view, Surroundings("a.log"), 160, 2, 0)[1])
     assert "last line 17:02 · ends about 2 Jan 17:02" in fresh
-    old = text_of(heading(view, Surroundings("a.log", today=61_320.0 + 40 * day), 160, 2, 0)[1])
+    old = plain_text(heading(view, Surroundings("a.log", today=61_320.0 + 40 * day), 160, 2, 0)[1])
     assert "last line 1 Jan 17:02 · ends about 2 Jan 17:02" in old
 
 
 def test_a_header_of_one_line_has_the_name_of_a_log_where_there_is_room() -> None:
-    line = text_of(heading(HEADER, Surroundings("a.log"), 120, 1, 0)[0])
+    line = plain_text(heading(HEADER, Surroundings("a.log"), 120, 1, 0)[0])
     assert line.startswith("▲ 1 alert   rollout 31 of 48   phase training since 17:00")
     assert line.endswith("  a.log")
     assert cells(line) == 120
-    narrow = text_of(heading(HEADER, Surroundings("a-name-of-a-log.log"), 40, 1, 0)[0])
-    assert narrow == text_of(heading(HEADER, Surroundings(), 40, 1, 0)[0]), "it takes no fact's place"
-    assert text_of(heading(HEADER, Surroundings("a.log", run="a.log"), 120, 1, 0)[0]).count("a.log") == 1
+    narrow = plain_text(heading(HEADER, Surroundings("a-name-of-a-log.log"), 40, 1, 0)[0])
+    assert narrow == plain_text(heading(HEADER, Surroundings(), 40, 1, 0)[0]), "it takes no fact's place"
+    assert plain_text(heading(HEADER, Surroundings("a.log", run="a.log"), 120, 1, 0)[0]).count("a.log") == 1
 
 
 def test_the_phase_says_rollout_only_behind_its_label() -> None:
     view = dataclasses.replace(HEADER, phase="rollout")
-    assert "phase rollout since 17:00" in text_of(heading(view, Surroundings(), 120, 1, 0)[0])
-    assert text_of(heading(view, Surroundings(), 50, 1, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
+    assert "phase rollout since 17:00" in plain_text(heading(view, Surroundings(), 120, 1, 0)[0])
+    assert (
+        plain_text(heading(view, Surroundings(), 50, 1, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
+    )
     unknown = dataclasses.replace(view, since=None)
     assert (
-        text_of(heading(unknown, Surroundings(), 60, 2, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
+        plain_text(heading(unknown, Surroundings(), 60, 2, 0)[0]).rstrip()
+        == "▲ 1 alert   rollout 31 of 48   generating"
     )
 
 
@@ -182,8 +185,8 @@ OTHERS = tuple(f"run-of-{day}.log: 1 alert" for day in ("monday", "tuesday", "fr
 @pytest.mark.parametrize(("width", "lines"), [(120, 2), (80, 2), (60, 2), (40, 1)])
 def test_other_runs_give_way_to_this_ones_facts(width: int, lines: int) -> None:
     """What the header says of its own run is there with and without alerts elsewhere."""
-    alone = [text_of(line) for line in heading(HEADER, Surroundings("a.log"), width, lines, 0)]
-    among = [text_of(line) for line in heading(HEADER, Surroundings("a.log", elsewhere=OTHERS), width, lines, 0)]
+    alone = [plain_text(line) for line in heading(HEADER, Surroundings("a.log"), width, lines, 0)]
+    among = [plain_text(line) for line in heading(HEADER, Surroundings("a.log", elsewhere=OTHERS), width, lines, 0)]
     for fact in ("1 alert", "31", "last", "ends", "every 2 min 27 s", "attempt 2"):
         assert (fact in " ".join(among)) == (fact in " ".join(alone)), fact
     assert ("4 other runs: alerts" in " ".join(among)) == (width != 60)
@@ -195,14 +198,14 @@ def test_a_frozen_view_never_looks_live(width: int, lines: int, notes: int, answ
         "some-long-name-of-a-log.log", tuple(f"reading, {n} %" for n in range(notes)), said="a copied" * answered,
         frozen=True, elsewhere=OTHERS[:notes], run="a.log", more="↓ 3 more rows",
     )  # fmt: skip
-    assert "paused" in " ".join(text_of(line) for line in heading(HEADER, around, width, lines, 0))
+    assert "paused" in " ".join(plain_text(line) for line in heading(HEADER, around, width, lines, 0))
 
 
 def test_an_answer_to_a_key_comes_first_where_there_is_one_line() -> None:
     said = "gap-jump quiet for 10 rollouts"
     around = Surroundings("a.log", ("reading, 3 %",), said=said, elsewhere=OTHERS)
-    assert text_of(heading(HEADER, around, 40, 1, 0)[0]) == "▲ gap-jump quiet for 10 rollouts"
-    frozen = text_of(heading(HEADER, dataclasses.replace(around, frozen=True), 40, 1, 0)[0])
+    assert plain_text(heading(HEADER, around, 40, 1, 0)[0]) == "▲ gap-jump quiet for 10 rollouts"
+    frozen = plain_text(heading(HEADER, dataclasses.replace(around, frozen=True), 40, 1, 0)[0])
     assert frozen.startswith("▲ view paused: gap-jump quiet for")
     assert cells(frozen) <= 40
 
@@ -211,14 +214,14 @@ def test_an_answer_to_a_key_comes_first_where_there_is_one_line() -> None:
 def test_a_run_that_stands_still_has_no_end_in_sight(verdict: str) -> None:
     view = dataclasses.replace(HEADER, verdict=verdict, until=61_380.0)
     for lines in (1, 2):
-        said = " ".join(text_of(line) for line in heading(view, Surroundings("a.log"), 200, lines, 0))
+        said = " ".join(plain_text(line) for line in heading(view, Surroundings("a.log"), 200, lines, 0))
         assert "ends" not in said
         assert "usually" not in said
 
 
 @given(st.integers(1, 37), st.integers(1, 9))
 def test_too_small_a_screen_says_whole_words(width: int, height: int) -> None:
-    shown = [text_of(line) for line in sentence(HEADER, width, height)]
+    shown = [plain_text(line) for line in sentence(HEADER, width, height)]
     assert len(shown) <= height
     assert all(cells(line) <= width for line in shown)
     if width >= 10 and height >= 7:
@@ -227,7 +230,7 @@ def test_too_small_a_screen_says_whole_words(width: int, height: int) -> None:
 
 def test_an_alert_says_all_that_is_known_where_there_is_room() -> None:
     (note,) = notes([alert()], 0, 100, 20, 61_320.0)
-    text = [text_of(line) for line in note.lines]
+    text = [plain_text(line) for line in note.lines]
     assert text[0] == "▲ gap-jump  critical, since rollout 23, 17:02"
     assert text[1] == "  gap 0.0409, level 0.0150"
     assert text[2].startswith("  likely cause: ")
@@ -238,7 +241,7 @@ def test_where_room_is_short_every_alert_keeps_its_title() -> None:
     alerts = [alert(), alert("cut-share-high"), alert("not-finite", state="recovering")]
     shown = notes(alerts, 0, 58, 4, None)
     assert [len(n.lines) for n in shown] == [2, 1, 1]
-    assert "cut-share-high" in text_of(shown[1].lines[0])
+    assert "cut-share-high" in plain_text(shown[1].lines[0])
     read = notes(alerts, 1, 58, 4, None, whole=True)
     assert len(read[1].lines) > 4
 
@@ -252,7 +255,7 @@ def test_alerts_never_leave_their_pane(width: int, room: int, current: int) -> N
 
 def test_the_life_of_an_alert_is_said() -> None:
     def title(**changes: object) -> str:
-        return text_of(notes([alert(**changes)], 0, 120, 20, 61_320.0)[0].lines[0])
+        return plain_text(notes([alert(**changes)], 0, 120, 20, 61_320.0)[0].lines[0])
 
     assert title(state="recovering").endswith("recovering, since rollout 23, 17:02")
     assert title(raised_step=None).endswith("critical, before the first rollout, 17:02")
@@ -273,7 +276,7 @@ def test_the_life_of_an_alert_is_said() -> None:
     ],
 )
 def test_a_narrow_title_keeps_the_severity_as_long_as_it_fits(width: int, title: str) -> None:
-    assert text_of(notes([alert()], 0, width, 1, 61_320.0)[0].lines[0]) == title
+    assert plain_text(notes([alert()], 0, width, 1, 61_320.0)[0].lines[0]) == title
 
 
 def test_an_alert_for_a_chat_message() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from miles_tui.core.parsing.tail_buffer import Entry, Fold, Line, Ring, entries_of
+from miles_tui.core.parsing.tail_buffer import Fold, LogEntry, LogLine, Ring, entries_of
 from miles_tui.present.log_rows import LogBook
 from miles_tui.present.log_view import row_of, row_spans, whole_text
-from miles_tui.present.styled_text import text_of, width_of
+from miles_tui.present.styled_text import plain_text, width_of
 
 RAY = b"\x1b[36m(MegatronTrainRayActor pid=7)\x1b[0m "
 DECODE = b"(SGLangEngine pid=4) [2026-10-15 16:00:09] Decode batch. #running-req: 54\n"
@@ -23,7 +23,7 @@ def row(line: bytes) -> Any:
 
 
 def shown(line: bytes, width: int = 118) -> str:
-    return text_of(row_spans(row(line), width))
+    return plain_text(row_spans(row(line), width))
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def test_a_metric_line_is_its_record_and_no_number_is_cut() -> None:
     for width in range(40, 118):
         spans = row_spans(row(line), width)
         assert width_of(spans) <= width
-        words = [w for w in text_of(spans).split() if w not in ("·", "…", "◆", "16:00:10", "Train")]
+        words = [w for w in plain_text(spans).split() if w not in ("·", "…", "◆", "16:00:10", "Train")]
         if width >= 60:
             assert set(words) <= whole, width
 
@@ -91,7 +91,7 @@ def test_log_text_cannot_act_and_keys_are_hidden() -> None:
     assert SECRET.decode() not in said
     for start in range(900, 1100, 7):
         (entry,) = entries_of(b"x" * start + b" " + SECRET + b" " + b"y" * 20_000 + b"\n")
-        assert SECRET.decode()[:12] not in text_of(row_spans(row_of(entry), 3000)) + whole_text(entry)
+        assert SECRET.decode()[:12] not in plain_text(row_spans(row_of(entry), 3000)) + whole_text(entry)
     for start in range(16_300, 16_390, 5):
         (entry,) = entries_of(b"x " * (start // 2) + SECRET + b" y\n")
         assert SECRET.decode()[:12] not in whole_text(entry)
@@ -100,7 +100,7 @@ def test_log_text_cannot_act_and_keys_are_hidden() -> None:
 # -- the book --------------------------------------------------------------------------------------
 
 
-def entries(*lines: bytes) -> list[Entry]:
+def entries(*lines: bytes) -> list[LogEntry]:
     return list(entries_of(b"\n".join(lines) + b"\n"))
 
 
@@ -177,7 +177,7 @@ def test_search_finds_what_a_row_leaves_out_and_shows_it() -> None:
         item = book.items[book.at]
         assert book.at == at
         for width in (40, 60, 118):
-            line = text_of(row_spans(item.row, width, book.found, item.part(book.found)))
+            line = plain_text(row_spans(item.row, width, book.found, item.part(book.found)))
             assert found.lower() in line
             assert width_of(row_spans(item.row, width, book.found, item.part(book.found))) <= width
     assert book.search("step 4") or book.search("train/loss")
@@ -187,7 +187,7 @@ def test_search_finds_what_a_row_leaves_out_and_shows_it() -> None:
 @pytest.mark.parametrize("line", [TIMER, WIDE, b"pear " * 60 + b"quince", b"short"])
 @pytest.mark.parametrize("width", [40, 80, 118])
 def test_a_line_without_a_match_is_shown_as_ever_while_one_searches(line: bytes, width: int) -> None:
-    assert text_of(row_spans(row(line), width, "not in it")) == shown(line, width)
+    assert plain_text(row_spans(row(line), width, "not in it")) == shown(line, width)
 
 
 def test_a_hidden_key_is_not_found() -> None:
@@ -225,5 +225,5 @@ def test_a_growing_fold_is_counted_anew() -> None:
 def test_a_line_that_is_kept_is_bytes() -> None:
     """Nothing is decoded before somebody looks: 4,000 strings and their rows would be 2 MiB a run."""
     (entry,) = entries_of(b"one\n")
-    assert isinstance(entry, Line)
+    assert isinstance(entry, LogLine)
     assert entry.raw == b"one"

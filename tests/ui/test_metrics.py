@@ -17,7 +17,7 @@ from miles_tui.core.model.signals import scores_of
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.cells import cells, middle
-from miles_tui.present.metric_tree import Entry, Lazily, entries, widths
+from miles_tui.present.metric_tree import Lazily, MetricEntry, entries, widths
 from miles_tui.present.name_filter import matcher
 from miles_tui.present.view_models import row_view
 from miles_tui.runs.run_options import Setup
@@ -96,7 +96,7 @@ def test_groups_come_in_their_order_and_numbers_by_size() -> None:
     found = entries({name: series(1.0) for name in names}, matcher(""), set())
     assert [e.label for e in found if e.is_group] == ["rollout", "train", "perf", "eval", "passrate", "other"]
     assert [e.label for e in found if e.group == "passrate"] == ["passrate", "pass@2", "pass@16"]
-    assert found[-1] == Entry("bare", ("bare",), "other")
+    assert found[-1] == MetricEntry("bare", ("bare",), "other")
 
 
 def test_a_closed_group_is_one_line_that_says_how_many() -> None:

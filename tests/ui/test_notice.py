@@ -21,7 +21,7 @@ from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
 from miles_tui.ui.notify.alert_hook import MOST_WAITING, Command
-from miles_tui.ui.notify.news import AGAIN_SECONDS, QUIET_SECONDS, Herald, Known, News, Watcher, as_json
+from miles_tui.ui.notify.news import BETWEEN_RINGS_SECONDS, RINGS_AGAIN_SECONDS, Herald, Known, News, Watcher, as_json
 from miles_tui.ui.notify.notifier import Noticing, title_of
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -87,9 +87,9 @@ def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_on
     assert not watcher.look(run, 4, live=True), "who was not told that it is back need not be told that it is over"
     alert.reopen(5, "again")
     assert not watcher.look(run, 5, live=True)
-    assert begins(watcher.look(run, 1 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+    assert begins(watcher.look(run, 1 + RINGS_AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
     alert.severity = type(alert.severity)("critical")
-    assert begins(watcher.look(run, 2 + AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+    assert begins(watcher.look(run, 2 + RINGS_AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
 
 
 def test_of_a_log_that_was_read_before_all_is_news_that_was_not_open_then(run: RunState) -> None:
@@ -175,11 +175,11 @@ def test_rings_are_limited_and_what_waits_is_told_later(run: RunState) -> None:
     run.judge.raise_("stalled", 3, None, "silent")
     run.judge.raise_("crashed", 3, None, "boom")
     assert heard.at(1) == []
-    assert heard.at(QUIET_SECONDS - 0.1) == []
-    bell, note = heard.at(QUIET_SECONDS)
+    assert heard.at(BETWEEN_RINGS_SECONDS - 0.1) == []
+    bell, note = heard.at(BETWEEN_RINGS_SECONDS)
     assert bell == "\a"
     assert note == "\x1b]9;miles-tui: a.log: stalled at rollout 3: silent (and 1 more)\a"
-    assert heard.at(QUIET_SECONDS * 3) == []
+    assert heard.at(BETWEEN_RINGS_SECONDS * 3) == []
 
 
 def test_desktop_notifications_are_wrapped_for_tmux(run: RunState) -> None:

@@ -21,8 +21,8 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.files.log_file import Log
-from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, title_line
-from miles_tui.present.styled_text import text_of, width_of
+from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, table_titles
+from miles_tui.present.styled_text import plain_text, width_of
 from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui import navigation as several
 from miles_tui.ui.app import MilesApp, _names
@@ -70,10 +70,10 @@ def test_lines_fit_and_columns_are_whole(fixed_judge: MakeJudge, width: int) -> 
     for row in rows:
         line = run_line(row, columns, today)
         assert width_of(line) <= width
-        assert row.verdict in text_of(line)
+        assert row.verdict in plain_text(line)
         if columns.rollout and row.rollout is not None:
-            assert f" {row.rollout}/{row.total}" in text_of(line)
-    assert width_of(title_line(columns)) <= width
+            assert f" {row.rollout}/{row.total}" in plain_text(line)
+    assert width_of(table_titles(columns)) <= width
     assert columns.name >= 16
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.series import PAUSED, Series
-from miles_tui.core.run.step_time import KEPT, Split, split
+from miles_tui.core.run.step_time import KEPT_ROLLOUTS, Split, split
 from miles_tui.core.text.cells import cells
-from miles_tui.present.step_time_bar import bar, percent, shares
-from miles_tui.present.styled_text import text_of
+from miles_tui.present.step_time_bar import bar, part_percent, shares
+from miles_tui.present.styled_text import plain_text
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.steptime import StepTimeScreen
@@ -84,7 +84,7 @@ def test_the_first_two_of_each_attempt_and_paused_ones_are_left_out() -> None:
 
 
 def test_where_the_start_is_not_kept_nothing_is_a_warm_up() -> None:
-    found = split(logged(KEPT + 20), 5)
+    found = split(logged(KEPT_ROLLOUTS + 20), 5)
     assert found is not None
     assert found.warm_up == 0
 
@@ -135,15 +135,15 @@ def test_the_bar_tells_phases_by_fill(plain: bool) -> None:
     found = split(logged(), 5)
     assert found is not None
     names, line = bar(found, 100, plain=plain)
-    assert cells(text_of(line)) == cells(text_of(names)) == 100
-    assert len(set(text_of(line))) == 7
-    assert text_of(line).isascii() == plain
-    assert "training 47 %" in text_of(names)
+    assert cells(plain_text(line)) == cells(plain_text(names)) == 100
+    assert len(set(plain_text(line))) == 7
+    assert plain_text(line).isascii() == plain
+    assert "training 47 %" in plain_text(names)
 
 
 def test_shares_in_words() -> None:
-    assert [percent(v, 1000) for v in (0, 1, 5, 314, 1000)] == ["0 %", "<1 %", "0 %", "31 %", "100 %"]
-    assert percent(3, 0) == "0 %"
+    assert [part_percent(v, 1000) for v in (0, 1, 5, 314, 1000)] == ["0 %", "<1 %", "0 %", "31 %", "100 %"]
+    assert part_percent(3, 0) == "0 %"
 
 
 async def test_w_shows_it_and_enter_opens_a_phase(dashboard: Dashboard) -> None:

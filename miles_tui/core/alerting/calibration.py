@@ -10,14 +10,14 @@ from miles_tui.core.alerting.conditions.rollout_slowdown import RolloutSlowdown
 from miles_tui.core.alerting.profile import Profile, SignalProfile, TimeProfile, Trend
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.stats.duration_model import fit
+from miles_tui.core.stats.duration_model import fit_law
 from miles_tui.core.stats.robust import center_and_scale, mean, median, step_noise
 
 MOST_WEIGHT = 60.0  # rollouts: a new run is a new machine state; its own values must be able to win within a day
 START = 5  # rollouts that a start is the mean of
 FEWEST_RUNS, SHORTEST_RUN = 2, 20  # below these a profile is made with a warning
 # Printed arguments that decide what is normal; the rest (paths, ports, names) differ between any two runs.
-ARGUMENTS = (
+PROFILE_ARGUMENTS = (
     "hf_checkpoint", "prompt_data", "rollout_batch_size", "n_samples_per_prompt", "global_batch_size",
     "num_steps_per_rollout", "rollout_max_response_len", "rollout_temperature", "advantage_estimator", "lr",
     "kl_loss_coef", "entropy_coef", "eps_clip", "num_gpus_per_node", "actor_num_gpus_per_node", "rollout_num_gpus",
@@ -35,7 +35,7 @@ def learn(
     signals = {}
     for signal in SIGNALS:
         series = [_finite(run, signal.name) for run in runs]
-        known = _signal(signal.name, [s for s in series if s])
+        known = _signal_profile(signal.name, [s for s in series if s])
         if known is not None:
             signals[signal.name] = known
     return Profile(
@@ -44,7 +44,7 @@ def learn(
         rollouts=sum(len(run) for run in runs),
         arguments=_common(arguments),
         signals=signals,
-        time=_time(runs),
+        time=_time_profile(runs),
     )
 
 
@@ -71,7 +71,7 @@ def doubts(
     if arguments:
         first = arguments[0]
         for log, given in zip(names[1:], arguments[1:], strict=False):
-            differ = [k for k in ARGUMENTS if k in first and k in given and first[k] != given[k]]
+            differ = [k for k in PROFILE_ARGUMENTS if k in first and k in given and first[k] != given[k]]
             if differ:
                 found.append(f"{log}: another setup than {names[0]} ({', '.join(differ)} differ)")
     return found
@@ -82,7 +82,9 @@ def _common(arguments: Sequence[Mapping[str, str]]) -> dict[str, str]:
     if not arguments:
         return {}
     return {
-        key: arguments[0][key] for key in ARGUMENTS if key in arguments[0] and len({a.get(key) for a in arguments}) == 1
+        key: arguments[0][key]
+        for key in PROFILE_ARGUMENTS
+        if key in arguments[0] and len({a.get(key) for a in arguments}) == 1
     }
 
 
@@ -96,7 +98,7 @@ def _finite(run: Sequence[Rollout], name: str) -> list[float]:
     ]
 
 
-def _signal(name: str, series: list[list[float]]) -> SignalProfile | None:
+def _signal_profile(name: str, series: list[list[float]]) -> SignalProfile | None:
     values = [v for run in series for v in run]
     if not values:
         return None
@@ -164,7 +166,7 @@ def _trend(series: list[list[float]]) -> Trend | None:
     return "rises" if middle > 0 else "falls" if middle < 0 else "flat"
 
 
-def _time(runs: Sequence[Sequence[Rollout]]) -> TimeProfile | None:
+def _time_profile(runs: Sequence[Sequence[Rollout]]) -> TimeProfile | None:
     series = [
         [
             (length, seconds)
@@ -180,7 +182,7 @@ def _time(runs: Sequence[Sequence[Rollout]]) -> TimeProfile | None:
     if not series:
         return None
     # end to end: the two false neighbours at each seam are clipped like any spike
-    law = fit([point for points in series for point in points], None, None)
+    law = fit_law([point for points in series for point in points], None, None)
     levels = [median([math.log(s) - law.explained(x) for x, s in points]) for points in series]
     count = sum(len(points) for points in series)
     spread = law.noise / max(1.0 - law.rho, 0.05)  # of a level's estimate from one rollout

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
 from miles_tui.core.alerting.conditions import CONDITIONS
-from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Reading, Rule, Severity, State
+from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Rule, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
 from miles_tui.core.alerting.ranges import OwnRanges
 from miles_tui.core.alerting.registry import rules_of
@@ -17,14 +17,14 @@ from miles_tui.core.model.rollout import Rollout, Stage
 if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
     from miles_tui.core.alerting.profile import Profile
 
-KEPT = 512  # alerts: a run that raises more is read for its open and its newest
+KEPT_ALERTS = 512  # alerts: a run that raises more is read for its open and its newest
 MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and new ones come with every line
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
-IDLE = Reading(State.OFF, "nothing to judge by")
+IDLE = Evaluation(State.OFF, "nothing to judge by")
 # condition -> those that make it say nothing new: it would only follow from them
-SILENCED_BY = {
+INHIBITED_BY = {
     "gap-jump": ("not-finite",),
     "grad-norm-growth": ("not-finite",),
     "cut-share-high": ("reward-down-length-up",),
@@ -34,22 +34,22 @@ SILENCED_BY = {
 NOT_SHOWN = ("gap-jump", "grad-norm-growth")
 OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
-ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
-SEVERITIES = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
+STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
+MILDEST_FIRST = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
 
 
 @dataclass(slots=True)
-class Seat:
+class RuleSlot:
     """A rule and the alert that it holds."""
 
     rule: Rule
-    reading: Reading
+    reading: Evaluation
     name: str  # of the condition
     graced: bool  # left out in the first rollouts of a new attempt
     shown: bool  # asked even while silenced
-    judge: Callable[[Rollout, Stage], Reading]  # the rule's: looked up once
+    judge: Callable[[Rollout, Stage], Evaluation]  # the rule's: looked up once
     alone: bool = True  # no other seat has the same condition
-    silencers: list[Seat] = field(default_factory=list)  # an alert of one of these silences it
+    silencers: list[RuleSlot] = field(default_factory=list)  # an alert of one of these silences it
     alert: Alert | None = None
     held: str = ""  # the evidence of what was silenced
     resolved_at: int = -(10**9)  # turn in which the alert was resolved
@@ -57,7 +57,7 @@ class Seat:
     idle: bool = False  # it learns, but nothing came to learn from for `PATIENCE` rollouts
 
     @property
-    def word(self) -> Reading:
+    def word(self) -> Evaluation:
         """What it says of its condition, to a person."""
         return IDLE if self.idle else self.reading
 
@@ -69,15 +69,15 @@ class Seat:
         return False
 
 
-def _seat(rule: Rule) -> Seat:
+def _seat(rule: Rule) -> RuleSlot:
     name = rule.condition.id
-    return Seat(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
+    return RuleSlot(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
 
 
 def _least(alerts: list[Alert]) -> int:
     """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
     for open_ in (False, True):
-        for severity in SEVERITIES:
+        for severity in MILDEST_FIRST:
             for i, alert in enumerate(alerts):
                 if alert.severity is severity and alert.open is open_:
                     return i
@@ -100,7 +100,7 @@ class Judge:
         self._own = OwnRanges(profile.ranges() if profile else {})
         self.ranges = self._own.known  # signal -> Range | Learning
         self._told: dict[str, dict[str, Alert]] = {}  # open alerts of `raise_`: condition -> message -> alert
-        self.states: dict[str, Reading] = {}
+        self.states: dict[str, Evaluation] = {}
         self.at: int | None = None  # the newest rollout's number
         self.rebased_at: int | None = None  # since when the person's new baseline counts
         self._time: float | None = None
@@ -108,15 +108,15 @@ class Judge:
         self._attempt = 1
         self._grace = 0
         self._seats = [_seat(rule) for rule in rules_of(profile)]
-        self._of: dict[str, list[Seat]] = {}
+        self._of: dict[str, list[RuleSlot]] = {}
         for seat in self._seats:
             self._of.setdefault(seat.name, []).append(seat)
             self.states[seat.name] = self._off_or(seat)
         for seat in self._seats:
-            seat.silencers = [s for name in SILENCED_BY.get(seat.name, ()) for s in self._of[name]]
+            seat.silencers = [s for name in INHIBITED_BY.get(seat.name, ()) for s in self._of[name]]
             seat.alone = len(self._of[seat.name]) == 1
-        self._sampling: list[Seat] = []  # those that are asked at each stage
-        self._training: list[Seat] = []
+        self._sampling: list[RuleSlot] = []  # those that are asked at each stage
+        self._training: list[RuleSlot] = []
         self._seat_all()
 
     # -- rollouts ------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class Judge:
         self._sampling = [seat for seat in on if Stage.SAMPLED in seat.rule.stages]
         self._training = [seat for seat in on if Stage.TRAINED in seat.rule.stages]
 
-    def _ask(self, seats: list[Seat], rollout: Rollout, stage: Stage) -> None:
+    def _ask(self, seats: list[RuleSlot], rollout: Rollout, stage: Stage) -> None:
         """A dozen seats a rollout, most of them fine as before: that path is a few comparisons a seat."""
         grace, firing = self._grace, State.FIRING
         for seat in seats:
@@ -163,7 +163,7 @@ class Judge:
             if seat.alert is not None or (reading is not OK and reading.state is firing):
                 self._follow(seat, rollout, silenced)
 
-    def _take_word(self, seat: Seat, reading: Reading) -> None:
+    def _take_word(self, seat: RuleSlot, reading: Evaluation) -> None:
         before, seat.reading = seat.reading, reading
         if reading.state is not before.state or reading.count != before.count:
             seat.since, seat.idle = self._turn, False
@@ -176,7 +176,7 @@ class Judge:
                 seat.idle = True
                 self._tell(seat.name)
 
-    def _follow(self, seat: Seat, rollout: Rollout, silenced: bool) -> None:
+    def _follow(self, seat: RuleSlot, rollout: Rollout, silenced: bool) -> None:
         """Turn a reading into the life of the seat's alert."""
         reading, alert = seat.reading, seat.alert
         if reading.state is State.FIRING:
@@ -194,7 +194,7 @@ class Judge:
                 alert.resolve(rollout.number, rollout.time)
                 seat.alert, seat.resolved_at = None, self._turn
 
-    def _raise(self, seat: Seat, reading: Reading, rollout: Rollout) -> Alert:
+    def _raise(self, seat: RuleSlot, reading: Evaluation, rollout: Rollout) -> Alert:
         words, evidence = seat.rule.condition, reading.evidence or seat.held
         if self._turn - seat.resolved_at <= REOPENS:
             last = next(
@@ -222,18 +222,18 @@ class Judge:
         return alert
 
     @staticmethod
-    def _worsen(alert: Alert, reading: Reading, rollout: Rollout) -> None:
+    def _worsen(alert: Alert, reading: Evaluation, rollout: Rollout) -> None:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
         more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
-        if SEVERITIES.index(severity) > SEVERITIES.index(alert.severity) or more:
-            alert.severity = max(severity, alert.severity, key=SEVERITIES.index)
+        if MILDEST_FIRST.index(severity) > MILDEST_FIRST.index(alert.severity) or more:
+            alert.severity = max(severity, alert.severity, key=MILDEST_FIRST.index)
             alert.signals += more
             alert.note("worse", rollout.number, reading.evidence)
 
     def _keep(self, alert: Alert) -> None:
         self.alerts.append(alert)
-        if len(self.alerts) > KEPT:
+        if len(self.alerts) > KEPT_ALERTS:
             del self.alerts[_least(self.alerts)]
 
     def _tell(self, condition: str) -> None:
@@ -242,7 +242,7 @@ class Judge:
         if len(seats) == 1:
             self.states[condition] = seats[0].word
         else:
-            self.states[condition] = max((s.word for s in seats), key=lambda r: ORDER[r.state])
+            self.states[condition] = max((s.word for s in seats), key=lambda r: STATE_ORDER[r.state])
 
     # -- what comes from facts and clocks --------------------------------------------------------
 
@@ -271,7 +271,7 @@ class Judge:
         alert.explained = MESSAGES.get(message)
         told[message] = alert
         self._keep(alert)
-        self.states[condition] = Reading(State.FIRING, evidence)
+        self.states[condition] = Evaluation(State.FIRING, evidence)
 
     def clear(self, condition: str, step: int | None, time: float | None) -> None:
         """What `raise_` raised is over."""
@@ -330,14 +330,14 @@ class Judge:
         """Keep an alert quiet for that many rollouts from now on."""
         snooze(alert, rollouts, self.at)
 
-    def _drop(self, seat: Seat) -> None:
+    def _drop(self, seat: RuleSlot) -> None:
         if seat.alert is not None:
             seat.alert.resolve(self.at, self._time)
             seat.alert = None
         seat.reading, seat.since, seat.idle = self._off_or(seat), self._turn, False
         seat.resolved_at, seat.held = -(10**9), ""
 
-    def _off_or(self, seat: Seat) -> Reading:
+    def _off_or(self, seat: RuleSlot) -> Evaluation:
         return OFF if seat.name in self.off or seat.name in self.by_design else LEARNING
 
     # -- ranges --------------------------------------------------------------------------------------
@@ -347,7 +347,7 @@ class Judge:
         """How many more rollouts of a new attempt are not judged."""
         return self._grace
 
-    def readings_of(self, signal: str) -> list[Reading]:
+    def readings_of(self, signal: str) -> list[Evaluation]:
         """What each condition that is about this signal says of it now."""
         found = []
         for seat in self._seats:

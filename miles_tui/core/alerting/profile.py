@@ -204,33 +204,35 @@ def write_profile(profile: Profile) -> str:
     for key, field in Profile.model_fields.items():
         if key in ("arguments", "signals", "time"):
             continue
-        lines += [f"# {field.description}", _entry(key, getattr(profile, key)), ""]
+        lines += [f"# {field.description}", _toml_entry(key, getattr(profile, key)), ""]
     lines += [f"# {Profile.model_fields['arguments'].description}", "[arguments]"]
-    lines += [_entry(key, value) for key, value in profile.arguments.items()] + [""]
+    lines += [_toml_entry(key, value) for key, value in profile.arguments.items()] + [""]
     lines.append(f"# {Profile.model_fields['signals'].description}, with these fields:")
     lines += [f"#   {key:13} {field.description}" for key, field in SignalProfile.model_fields.items()] + [""]
     for name, signal in profile.signals.items():
         unit = BY_NAME[name].unit
-        lines += [f"# {BY_NAME[name].meaning}{f', in {unit}' if unit else ''}", f"[signals.{_key(name)}]"]
+        lines += [f"# {BY_NAME[name].meaning}{f', in {unit}' if unit else ''}", f"[signals.{_toml_key(name)}]"]
         lines += [
-            _entry(key, getattr(signal, key)) for key in SignalProfile.model_fields if getattr(signal, key) is not None
+            _toml_entry(key, getattr(signal, key))
+            for key in SignalProfile.model_fields
+            if getattr(signal, key) is not None
         ]
         lines.append("")
     if profile.time:
         lines += [f"# {Profile.model_fields['time'].description}", "[time]"]
         for key, field in TimeProfile.model_fields.items():
-            lines += [f"# {field.description}", _entry(key, getattr(profile.time, key))]
+            lines += [f"# {field.description}", _toml_entry(key, getattr(profile.time, key))]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _entry(key: str, value: object) -> str:
+def _toml_entry(key: str, value: object) -> str:
     """One `key = value` line; None is a line that is commented out."""
     if value is None:
-        return f'#{_key(key)} = ""'
-    return f"{_key(key)} = {toml_value(value)}"
+        return f'#{_toml_key(key)} = ""'
+    return f"{_toml_key(key)} = {toml_value(value)}"
 
 
-def _key(name: str) -> str:
+def _toml_key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
 
 

@@ -13,7 +13,7 @@ RANGE_FROM = 10  # rollouts that a run's own range is made from
 OWN = f"first {RANGE_FROM}"
 # A lone value further from all others than so many times their spread is a pause, not what is normal. The rare spikes
 # of a healthy gradient norm stay below: 3 times in the recorded runs.
-ALONE = 4.0
+OUTLIER_GAPS = 4.0
 
 
 @dataclass(slots=True, frozen=True)
@@ -71,8 +71,8 @@ class OwnRanges:
 def _extremes(values: list[float]) -> tuple[float, float]:
     """The smallest and the largest value, without the one that lies alone (see `ALONE`)."""
     low, next_low, *_, next_high, high = sorted(values)
-    if high - next_high > ALONE * (next_high - low) > 0:
+    if high - next_high > OUTLIER_GAPS * (next_high - low) > 0:
         return low, next_high
-    if next_low - low > ALONE * (high - next_low) > 0:
+    if next_low - low > OUTLIER_GAPS * (high - next_low) > 0:
         return next_low, high
     return low, high

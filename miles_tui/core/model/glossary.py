@@ -332,10 +332,10 @@ def _families() -> dict[str, list[tuple[str, Row]]]:
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
     """What a family's names are. Costs 0.2 ms, and only for families that a name may be of."""
-    return re.compile("".join(map(_part, _WILD.split(pattern))), re.DOTALL)
+    return re.compile("".join(map(_family_part, _WILD.split(pattern))), re.DOTALL)
 
 
-def _part(part: str) -> str:
+def _family_part(part: str) -> str:
     if part.startswith("{"):
         return f"({'|'.join(map(re.escape, _choices(part)))})"
     return {"*": "([^/]+)", "**": "(.+)"}.get(part) or re.escape(part)

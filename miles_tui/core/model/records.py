@@ -51,7 +51,7 @@ class Record:
     critic: bool = False
 
 
-class FactKind(StrEnum):
+class EventKind(StrEnum):
     """What a `Fact` says; the comment names what `text` and `data` hold."""
 
     ARGS = "args"  # data: argument name -> printed value (underscores, as in Miles's table)
@@ -71,14 +71,14 @@ class FactKind(StrEnum):
 
 
 @dataclass(slots=True, frozen=True)
-class Fact:
+class Event:
     """Something besides metrics that a line said. `time` as in `Record`."""
 
-    kind: FactKind
+    kind: EventKind
     text: str = ""
     time: float | None = None
     data: dict[str, str] = field(default_factory=dict)
     source: Source = NOBODY
 
 
-Item = Record | Fact
+Item = Record | Event

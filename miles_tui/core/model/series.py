@@ -33,7 +33,7 @@ class Point:
 
 
 @dataclass(slots=True, frozen=True)
-class Tail:
+class SeriesTail:
     """The newest values as columns, oldest first, dead ones among them: what many values cost least in."""
 
     x: array[int]  # rollouts, rising within an attempt
@@ -42,7 +42,7 @@ class Tail:
     attempts: array[int]  # never falling
 
     @classmethod
-    def of(cls, points: Iterable[Point]) -> Tail:
+    def of(cls, points: Iterable[Point]) -> SeriesTail:
         """Points as columns."""
         rows = [(p.rollout, p.value, p.flags, p.attempt) for p in points]
         x, y, flags, attempts = zip(*rows, strict=True) if rows else ((), (), (), ())
@@ -258,14 +258,14 @@ class Series:
             for row in zip(self.x[start:], self.y[start:], self.flags[start:], self.attempts[start:], strict=True)
         ]
 
-    def tail(self, count: int) -> Tail:
+    def tail(self, count: int) -> SeriesTail:
         """The newest `count` values as copies of the columns."""
         part = slice(max(0, len(self.x) - count), None)
-        return Tail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
+        return SeriesTail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
 
     def spans(self) -> list[tuple[int, int, int]]:
         """As `Tail.spans`, of all values that are kept."""
-        return Tail(self.x, self.y, self.flags, self.attempts).spans()
+        return SeriesTail(self.x, self.y, self.flags, self.attempts).spans()
 
     def mean(self, window: int = 5) -> float | None:
         """The mean of the newest `window` live values; None with fewer. NaN and infinities are left out."""

@@ -8,7 +8,7 @@ from miles_tui.core.parsing.line_splitter import clean
 from miles_tui.core.parsing.metric_line import logged_text
 from miles_tui.core.parsing.wrapped import Unwrap
 
-_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
+_ANY_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
 _ENGINE = re.compile(
     r"HTTP/1\.1\"|Decode batch|Prefill batch|server is fired up|Uvicorn running|SGLangEngine|sglang", re.IGNORECASE
 )
@@ -41,7 +41,7 @@ _OTHERS = (
     ("OpenRLHF", re.compile(r"openrlhf", re.IGNORECASE)),
 )
 # Longest first: a mark of UTF-16 begins UTF-32's.
-_MARKS = (
+_CAUSES = (
     (b"\xff\xfe\0\0", "UTF-32"),
     (b"\0\0\xfe\xff", "UTF-32"),
     (b"\xff\xfe", "UTF-16"),
@@ -63,7 +63,7 @@ def diagnose(sample: bytes) -> str | None:
     if _is_strange(sample, plain):
         return _STRANGE
     text = "\n".join(clean(line) for line in re.split(rb"[\r\n]+", plain))
-    logged, engine = _LOGGER.search(text) is not None, _ENGINE.search(text) is not None
+    logged, engine = _ANY_LOGGER.search(text) is not None, _ENGINE.search(text) is not None
     if _TABLE.search(text) and not logged:
         return _STDOUT_ONLY
     if not logged:
@@ -109,7 +109,7 @@ def wide_encoding(sample: bytes) -> str | None:
 
     A byte order mark says it, or, without one, a NUL in nearly every second byte and hardly any between.
     """
-    for mark, name in _MARKS:
+    for mark, name in _CAUSES:
         if sample.startswith(mark):
             return name
     head = sample[:_WIDE_SAMPLE].lstrip(b"\0") or b"x"

@@ -19,15 +19,15 @@ from miles_tui.core.parsing.fast_json import from_json
 Metrics = dict[str, float | int]
 
 
-class Torn(Enum):
+class TornDict(Enum):
     """Why there are no metrics."""
 
     TORN = 1  # well-formed as far as it goes, but the text ends first
     BAD = 2  # no dict of this kind
 
 
-TORN: Final = Torn.TORN
-BAD: Final = Torn.BAD
+TORN: Final = TornDict.TORN
+BAD: Final = TornDict.BAD
 
 _NUMERIC = frozenset((int, float))
 _MAX_DEPTH = 8
@@ -155,11 +155,11 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
 
 
-def careful_metrics(text: str, start: int) -> tuple[Metrics, int] | Torn:
+def careful_metrics(text: str, start: int) -> tuple[Metrics, int] | TornDict:
     """The metrics of the dict whose `{` is `text[start]`, and the index behind its `}`."""
     found: dict[str, object] = {}
     end = _dict(text, start, found, 0)
-    if isinstance(end, Torn):
+    if isinstance(end, TornDict):
         return end
     metrics: Metrics = {}
     _flatten(found, "", metrics, 0)
@@ -171,7 +171,7 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _dict(text: str, at: int, into: dict[str, object], depth: int) -> int | Torn:
+def _dict(text: str, at: int, into: dict[str, object], depth: int) -> int | TornDict:
     """Read a dict as it stands, keys of one name the last for all, as Python and JSON have it."""
     if depth > _MAX_DEPTH:
         return BAD
@@ -182,11 +182,11 @@ def _dict(text: str, at: int, into: dict[str, object], depth: int) -> int | Torn
         if text[at] == "}":
             return at + 1
         key = _key(text, at)
-        if isinstance(key, Torn):
+        if isinstance(key, TornDict):
             return key
         name, at = key
         end = _value(text, at, name, into, depth)
-        if isinstance(end, Torn):
+        if isinstance(end, TornDict):
             return end
         at = _skip(text, end)
         if at >= len(text):
@@ -197,7 +197,7 @@ def _dict(text: str, at: int, into: dict[str, object], depth: int) -> int | Torn
             return BAD
 
 
-def _key(text: str, at: int) -> tuple[str, int] | Torn:
+def _key(text: str, at: int) -> tuple[str, int] | TornDict:
     """The key at `at` and where its value begins; a number is a key too (`{1: 0.5}`, nested)."""
     match = _STRING.match(text, at)
     if match:
@@ -228,7 +228,7 @@ def _unescape(match: re.Match[str]) -> str:
     return _PLAIN_ESCAPES.get(other, other)
 
 
-def _value(text: str, at: int, name: str, into: dict[str, object], depth: int) -> int | Torn:
+def _value(text: str, at: int, name: str, into: dict[str, object], depth: int) -> int | TornDict:
     into[name] = None
     if at >= len(text):
         return TORN
@@ -274,7 +274,7 @@ def _number(word: str) -> float | int:
     return math.nan if math.isnan(value) else value
 
 
-def _odd(text: str, at: int) -> int | Torn:
+def _odd(text: str, at: int) -> int | TornDict:
     """Where a value that is no number ends: at the `,` or `}` that closes it on its own level.
 
     A comma must be followed by a key, else this is text of another writer in the middle of a line.
@@ -306,7 +306,7 @@ def _odd(text: str, at: int) -> int | Torn:
     return TORN if len(text) - at <= _MAX_VALUE else BAD
 
 
-def _before_key(text: str, pos: int) -> int | Torn:
+def _before_key(text: str, pos: int) -> int | TornDict:
     """The index of the comma before `pos` if a key follows it (or the text ends there)."""
     key = _skip(text, pos)
     if key >= len(text) or text[key] in "'\"}":

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from miles_tui.core.model.records import Fact, FactKind, Source
+from miles_tui.core.model.records import Event, EventKind, Source
 from miles_tui.core.parsing.clocks import last_stamp
 from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.parsing.launch_args import cli_arguments, table_row
@@ -31,7 +31,7 @@ from miles_tui.core.parsing.line_splitter import line_end, line_start, next_line
 from miles_tui.core.parsing.metric_line import line_at as _line
 from miles_tui.core.text.sanitize import mask, plain
 
-__all__ = ["LAUNCH_BYTES", "MARKS", "Searcher", "diagnose"]
+__all__ = ["LAUNCH_BYTES", "START_MARKS", "Searcher", "diagnose"]
 
 LAUNCH_BYTES = 8 << 20  # a start prints less; a log without any metric is not searched to its end
 _MOST_TEXT = 400  # characters of a line that a fact keeps
@@ -54,9 +54,9 @@ _LAUNCH = (
 )  # fmt: skip
 _COMMANDS = (b"ray job submit", b"train.py", b"train_async.py")
 _JOB = b"Job '"
-_LAST_WORDS = (FactKind.TROUBLE, FactKind.JOB_FAILED, FactKind.JOB_DONE)
+_LAST_WORDS = (EventKind.TROUBLE, EventKind.JOB_FAILED, EventKind.JOB_DONE)
 # What says that a run may begin anew, whoever prints the next record.
-MARKS = (_LAUNCH[0], b"arguments ----------------", *_LAUNCH[2:])
+START_MARKS = (_LAUNCH[0], b"arguments ----------------", *_LAUNCH[2:])
 _TIMER = b"Timer "
 _BAR = b"Rollout generation"
 _MESSAGES = {
@@ -76,7 +76,7 @@ _ANY_EXCEPTION = re.compile(
     r"|(?:StopIteration|KeyboardInterrupt)\Z",
     re.DOTALL,
 )
-_FATAL = re.compile(
+_FATAL_LINE = re.compile(
     r"killed due to memory pressure|NCCL operations have failed or timed out"
     r"|Watchdog caught collective operation timeout|taking the entire process down"
     r"|Fatal Python error:|Fatal async misuse, aborting:"
@@ -98,7 +98,7 @@ _LAUNCH_LINE = re.compile(
 _PROMPT = re.compile(r"\+ |EXEC: |\$ ")
 _COMMAND = re.compile(r"ray job submit|\btrain(?:_async)?\.py")
 
-Found = tuple[int, Fact]  # where in the text, and what
+EventAt = tuple[int, Event]  # where in the text, and what
 Rows = Iterator[tuple[int, str]]  # where a row's line begins, and the row
 
 
@@ -140,7 +140,7 @@ class Searcher:
         self._traceback: _Traceback | None = None
         self._table: _Table | None = None
 
-    def search(self, text: bytes, *, passing: bool = False, starting: bool = False, before: bytes = b"") -> list[Fact]:
+    def search(self, text: bytes, *, passing: bool = False, starting: bool = False, before: bytes = b"") -> list[Event]:
         """The facts in `text` (complete lines), in its order. `passing`: only what a restart must know, and cheaply.
 
         `starting`: a run seems to begin behind this text. `before` is what was searched since the last record:
@@ -149,8 +149,8 @@ class Searcher:
         was = self.launching
         self.open = True
         closely = not passing or (was and self._launched < LAUNCH_BYTES)
-        earlier: list[Found] = []
-        found: list[Found] = []
+        earlier: list[EventAt] = []
+        found: list[EventAt] = []
         seen: set[int] = set()
         if self._traceback is not None:
             self._end_traceback(_rows(text, 0), found, seen)
@@ -173,7 +173,7 @@ class Searcher:
             facts.append(clock)
         return facts
 
-    def _date(self, text: bytes, found: list[Found]) -> None:
+    def _date(self, text: bytes, found: list[EventAt]) -> None:
         """Before the first trouble that has no time of its own: the newest one before it."""
         for place, (at, fact) in enumerate(found):
             if fact.kind in _LAST_WORDS:
@@ -182,25 +182,25 @@ class Searcher:
                     found[place:place] = [(at, clock)] if clock is not None else []
                 return
 
-    def record(self) -> list[Fact]:
+    def record(self) -> list[Event]:
         """A record follows: the launch is over, and what was open in the text before it."""
         self.launching = self.open = False
         self._traceback = None
         return [] if self._table is None else self._closed()
 
-    def finish(self) -> list[Fact]:
+    def finish(self) -> list[Event]:
         """The log's end: a traceback that never reached its exception is trouble as well."""
-        facts = [] if self._traceback is None else [self._fact(FactKind.TROUBLE, self._traceback.head)]
+        facts = [] if self._traceback is None else [self._fact(EventKind.TROUBLE, self._traceback.head)]
         self._traceback = None
         return facts + self._closed()
 
-    def _closed(self) -> list[Fact]:
+    def _closed(self) -> list[Event]:
         table, self._table = self._table, None
-        return [Fact(FactKind.ARGS, data=table.rows)] if table is not None and table.rows else []
+        return [Event(EventKind.ARGS, data=table.rows)] if table is not None and table.rows else []
 
     # -- markers that always count -----------------------------------------------------------
 
-    def _core(self, text: bytes, closely: bool, found: list[Found], seen: set[int]) -> None:
+    def _core(self, text: bytes, closely: bool, found: list[EventAt], seen: set[int]) -> None:
         for at in _hits(text, _TRACEBACK):
             rows = _rows(text, at)
             head = next((row for _, row in rows if "Traceback (most recent" in row), "")
@@ -217,12 +217,12 @@ class Searcher:
         for at in _hits(text, _TIMER):
             line = _line(text, at)
             if match := _TIMER_LINE.search(line):
-                kind = FactKind.TIMER_START if match[2] == "start" else FactKind.TIMER_END
-                found.append((at, Fact(kind, match[1], self.time(line), source=source_of(line))))
+                kind = EventKind.TIMER_START if match[2] == "start" else EventKind.TIMER_END
+                found.append((at, Event(kind, match[1], self.time(line), source=source_of(line))))
         if closely:
             found += self._bar(text)
 
-    def _look(self, text: bytes, markers: tuple[bytes, ...], found: list[Found]) -> None:
+    def _look(self, text: bytes, markers: tuple[bytes, ...], found: list[EventAt]) -> None:
         """Look for lines that start a run; each counts once."""
         known = set(_begins(found))
         for marker in markers:
@@ -231,22 +231,22 @@ class Searcher:
                     known.add(at)
                     self._launch(text, at, found)
 
-    def _launch(self, text: bytes, at: int, found: list[Found]) -> None:
+    def _launch(self, text: bytes, at: int, found: list[EventAt]) -> None:
         line = _line(text, at)
         if _LAUNCH_LINE.search(line) is None:
             prompt = _PROMPT.search(line)
             if prompt is None or _COMMAND.search(line, prompt.end()) is None:
                 return
-        found.append((at, self._fact(FactKind.LAUNCH, line)))
+        found.append((at, self._fact(EventKind.LAUNCH, line)))
         if _TABLE_HEAD.search(line):
             rows = _rows(text, at)
             head = next((row for _, row in rows if _TABLE_HEAD.search(row)), "")
             self._table = _Table(source_of(head))
             self._read_table(rows, found)
         elif arguments := cli_arguments(line):
-            found.append((at, Fact(FactKind.ARGS, time=self.time(line), data=arguments)))
+            found.append((at, Event(EventKind.ARGS, time=self.time(line), data=arguments)))
 
-    def _read_table(self, rows: Rows, found: list[Found]) -> None:
+    def _read_table(self, rows: Rows, found: list[EventAt]) -> None:
         """Read rows until the table's end, or until another begins; other processes' lines are none of it."""
         table = self._table
         if table is None:
@@ -260,7 +260,7 @@ class Searcher:
             if row and source_of(line) == table.source:
                 table.rows[row[0]] = row[1]
 
-    def _end_traceback(self, rows: Rows, found: list[Found], seen: set[int]) -> None:
+    def _end_traceback(self, rows: Rows, found: list[EventAt], seen: set[int]) -> None:
         """Look for the exception of the traceback that is open; other writers' lines may come in between."""
         open_ = self._traceback
         if open_ is None:
@@ -274,7 +274,7 @@ class Searcher:
                     self._traceback = None
                     if begin not in seen:
                         seen.add(begin)
-                        found.append((begin, self._fact(FactKind.TROUBLE, line, message)))
+                        found.append((begin, self._fact(EventKind.TROUBLE, line, message)))
                     return
                 if message.startswith("Traceback (most recent"):
                     return
@@ -288,31 +288,31 @@ class Searcher:
         """The time of a line by the log's own clock."""
         return head_time(line, own=self.bracketed, outer=self.outer)
 
-    def _launch_only(self, text: bytes, begin: int, found: list[Found]) -> None:
+    def _launch_only(self, text: bytes, begin: int, found: list[EventAt]) -> None:
         """The lines that the manual explains, from `begin` on."""
         for words, name in _MESSAGES.items():
             for at in _hits(text, words, begin):
                 line = _line(text, at)
                 said = _harmless(message_of(line)[0].strip())
-                found.append((at, Fact(FactKind.MESSAGE, said, self.time(line), {"id": name}, source_of(line))))
+                found.append((at, Event(EventKind.MESSAGE, said, self.time(line), {"id": name}, source_of(line))))
 
-    def _trouble(self, text: bytes, at: int, seen: set[int]) -> Fact | None:
+    def _trouble(self, text: bytes, at: int, seen: set[int]) -> Event | None:
         if at in seen:
             return None
         seen.add(at)
         line = _line(text, at)
         message, _ = message_of(line)
-        if _EXCEPTION.fullmatch(message) or _FATAL.search(line):
-            return self._fact(FactKind.TROUBLE, line)
+        if _EXCEPTION.fullmatch(message) or _FATAL_LINE.search(line):
+            return self._fact(EventKind.TROUBLE, line)
         return None
 
-    def _job(self, line: str) -> Iterator[Fact]:
-        kinds = {"failed": FactKind.JOB_FAILED, "submitted successfully": FactKind.LAUNCH}
+    def _job(self, line: str) -> Iterator[Event]:
+        kinds = {"failed": EventKind.JOB_FAILED, "submitted successfully": EventKind.LAUNCH}
         for row in line.split("\n"):
             if match := _JOB_LINE.search(row):
-                yield self._fact(kinds.get(match[1], FactKind.JOB_DONE), row, row[match.start() :])
+                yield self._fact(kinds.get(match[1], EventKind.JOB_DONE), row, row[match.start() :])
 
-    def _bar(self, text: bytes) -> Iterator[Found]:
+    def _bar(self, text: bytes) -> Iterator[EventAt]:
         """The newest frame of the generation bar."""
         at = text.rfind(_BAR)
         while at >= 0:
@@ -320,25 +320,25 @@ class Searcher:
             line = _line(text, begin)
             if match := _BAR_LINE.search(line):
                 done = {"done": match[1], "total": match[2]}
-                yield begin, Fact(FactKind.PROGRESS, "", self.time(line), done, source_of(line))
+                yield begin, Event(EventKind.PROGRESS, "", self.time(line), done, source_of(line))
                 return
             at = text.rfind(_BAR, 0, begin)
 
-    def _fact(self, kind: FactKind, line: str, message: str | None = None) -> Fact:
+    def _fact(self, kind: EventKind, line: str, message: str | None = None) -> Event:
         """A fact with the text of `line`: `message`, a part of it, or what stands behind known prefixes."""
         said, ray = message_of(line)
         if message is not None:
             said = message
             ray = ray or ("pid=" in line and RAY.search(line, 0, len(line) - len(message)) is not None)
-        data = {"driver": "" if ray or _OF_WORKERS.search(line) else "1"} if kind is FactKind.TROUBLE else {}
-        return Fact(kind, _harmless(said.strip()), self.time(line), data, source_of(line))
+        data = {"driver": "" if ray or _OF_WORKERS.search(line) else "1"} if kind is EventKind.TROUBLE else {}
+        return Event(kind, _harmless(said.strip()), self.time(line), data, source_of(line))
 
 
-def _begins(found: list[Found]) -> list[int]:
-    return [at for at, fact in found if fact.kind is FactKind.LAUNCH]
+def _begins(found: list[EventAt]) -> list[int]:
+    return [at for at, fact in found if fact.kind is EventKind.LAUNCH]
 
 
-def _place(found: Found) -> int:
+def _place(found: EventAt) -> int:
     return found[0]
 
 

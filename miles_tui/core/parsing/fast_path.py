@@ -15,7 +15,7 @@ from miles_tui.core.parsing.dict_parser import Metrics, printed_metrics
 from miles_tui.core.parsing.line_prefix import is_critic, source_of, time_of
 from miles_tui.core.parsing.line_splitter import Buffer
 
-KINDS = frozenset({"step", "rollout", "perf", "eval", "multi_turn", "passrate"})
+METRIC_KINDS = frozenset({"step", "rollout", "perf", "eval", "multi_turn", "passrate"})
 # Numbered things that print dicts and are no metrics: `Ports for engine 3: {...}`, `pid 15277: {...}`.
 _NO_KINDS = frozenset(
     {"pid", "rank", "engine", "gpu", "node", "worker", "device", "port", "ports", "id", "line", "job"}
@@ -30,7 +30,7 @@ _HEAD = re.compile(
     rb"((?(2)(?: [\w.-]*)?\] [\w.-]+\.py:[0-9]+ - )[a-z][\w-]* )([0-9]{1,15}): (?=\{(?:'[\w/@.-]+': [-0-9]|()))"
 )
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
-_LOGGER = re.compile(rb"\] ([\w.-]+\.py):[0-9]+ - ")
+_USUAL_LOGGER = re.compile(rb"\] ([\w.-]+\.py):[0-9]+ - ")
 _MOST_WRITERS = 4096
 
 
@@ -92,14 +92,14 @@ class Usual:
         prefix = _COLOURS.sub(b"", ray)
         source = source_of(prefix.decode("utf-8", "replace")) if prefix else NOBODY
         kind = words[words.rfind(b" ", 0, -1) + 1 : -1].decode()
-        logger = _LOGGER.search(words)
+        logger = _USUAL_LOGGER.search(words)
         if len(self._writers) >= _MOST_WRITERS:
             self._writers.clear()
         writer = self._writers[ray, words] = _Writer(
             kind,
             source,
             logger[1].decode() if logger else "",
-            kind in KINDS,
+            kind in METRIC_KINDS,
             is_critic("[2000-01-01 00:00:00" + words.decode(), source),
         )
         return writer
@@ -122,7 +122,7 @@ def counts(kind: str, metrics: Metrics, strong: bool) -> bool:
     """
     if not metrics:
         return False
-    if kind in KINDS or kind.endswith(("-step", "_step")):
+    if kind in METRIC_KINDS or kind.endswith(("-step", "_step")):
         return True
     if kind.lower() in _NO_KINDS:
         return False

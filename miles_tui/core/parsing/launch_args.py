@@ -58,7 +58,7 @@ def cli_arguments(line: str) -> dict[str, str]:
     return found
 
 
-def count(arguments: Mapping[str, str], name: str) -> int | None:
+def count_of(arguments: Mapping[str, str], name: str) -> int | None:
     """The number above 0 that an argument was printed with, None where there is none. `²` is a digit and no number."""
     text = value_of(arguments, name)
     return int(text) or None if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None

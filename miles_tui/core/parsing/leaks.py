@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from miles_tui.core.model.records import Fact, FactKind
+from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.parsing.fast_json import compiled
 from miles_tui.core.parsing.line_prefix import source_of
 from miles_tui.core.parsing.line_splitter import Buffer, clean, line_end, line_start
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_FALSE = 20_000  # lines of a log that had a form and held no key, 50 us each, until that form is given up
 MOST_LINES = 1000  # lines with a key, until nothing is searched for any more: enough was said
 MOST_KINDS = 16  # that are told apart
-PIECE = 1 << 16  # bytes of a line that are read at once
+LEAK_PIECE = 1 << 16  # bytes of a line that are read at once
 OVER = 1 << 10  # bytes that two such pieces have in common: no key is longer
 SHOWN = 400  # characters of a line
 
@@ -89,19 +89,19 @@ class Leaks:
                     found.setdefault(at, []).append(form)
         self.waiting = sorted(found.items(), reverse=True)
 
-    def before(self, data: Buffer, stop: int, time: Callable[[str], float | None]) -> list[Fact]:
+    def before(self, data: Buffer, stop: int, time: Callable[[str], float | None]) -> list[Event]:
         """A fact for each kind of key in the waiting lines that begin before `stop`; `time` is a line's, if it has."""
-        facts: list[Fact] = []
+        facts: list[Event] = []
         while self.waiting and self.waiting[-1][0] < stop:
             at, forms = self.waiting.pop()
             forms = [form for form in forms if not self._given_up(form)]
             if not forms or not self._lines:
                 continue
-            for line in _pieces(data, at):
+            for line in _halves(data, at):
                 kinds: list[str] = []
                 hidden = mask(line, kinds.append)
                 facts += (
-                    Fact(FactKind.SECRET, _shown(hidden), time(hidden), {"id": kind}, source_of(hidden))
+                    Event(EventKind.SECRET, _shown(hidden), time(hidden), {"id": kind}, source_of(hidden))
                     for kind in dict.fromkeys(map(self._known, kinds))
                 )
                 if kinds:
@@ -121,11 +121,11 @@ class Leaks:
         return kind if kind in self._kinds else "other"
 
 
-def _pieces(data: Buffer, start: int) -> Iterator[str]:
+def _halves(data: Buffer, start: int) -> Iterator[str]:
     """The text of the line that begins at `start`: in one piece, but for a very long one."""
     end = line_end(data, start, len(data))
-    for at in range(start, max(end - OVER, start + 1), PIECE - OVER):
-        line = clean(data[at : min(at + PIECE, end)])
+    for at in range(start, max(end - OVER, start + 1), LEAK_PIECE - OVER):
+        line = clean(data[at : min(at + LEAK_PIECE, end)])
         yield plain(logged_text(line) if '{"' in line else line)
 
 

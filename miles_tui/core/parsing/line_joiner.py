@@ -32,12 +32,12 @@ _PARTS_OF_OTHERS = {
     "docker": {name: re.compile(rb'(?<!\\n)","stream":"(?!' + name + rb'")') for name in (b"stdout", b"stderr")},
 }
 _STRANGER = re.compile(rb'","stream":"(?!stdout"|stderr")')
-_FRESH = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)")
+_FRESH_LINE = re.compile(r"\s*(?:\[|\(|[\[<]?" + DATE_TIME + r"|Traceback|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)")
 _MOST_LINES = 512  # between the halves; at five lines a second of engine noise more than a minute
 _MOST_BYTES = 1 << 20
-_NEAR = 1 << 16  # bytes in which that many lines are looked for; longer ones are few, and offered one by one
+_NEAR_BYTES = 1 << 16  # bytes in which that many lines are looked for; longer ones are few, and offered one by one
 _MOST_READS = 16  # times that what there is so far is read, which may be whole: a dict of numbers closes once
-_MOST_TRIES = 16  # lines from the end that are asked whether all is whole behind them
+_MOST_PARTS = 16  # lines from the end that are asked whether all is whole behind them
 _NARROWEST = 40  # columns: nobody's terminal is narrower, and shorter torn lines are something else
 
 
@@ -50,7 +50,7 @@ class Verdict(Enum):
     LOST = 4  # look at this line on its own; the torn one is lost
 
 
-class Torn:
+class PartialLine:
     """A line whose dict did not close, waiting for the rest; `offer` it every line that follows."""
 
     __slots__ = ("_bytes", "_end", "_given", "_how", "_key", "_lines", "_pieces", "_reads", "_wide", "parsed")
@@ -77,7 +77,7 @@ class Torn:
         mark = _WHOLE.get(self._how, {}).get(self._key) if isinstance(self._key, bytes) else None
         if mark is None:
             return -1
-        text = bytes(data[at : min(end, at + _NEAR)])
+        text = bytes(data[at : min(end, at + _NEAR_BYTES)])
         rest = text.split(b"\n", _MOST_LINES)[-1]
         stop = len(text) - len(rest)
         if text.count(b"\n", 0, stop) < _MOST_LINES or text[:1] == b"\n":
@@ -132,14 +132,14 @@ class Torn:
         if match.groups() != self._key:
             return Verdict.NOT_MINE
         rest = text[match.end() :]
-        if _FRESH.match(rest):
+        if _FRESH_LINE.match(rest):
             return Verdict.LOST
         return self._append(rest.encode())
 
     def _offer_wrap(self, line: bytes) -> Verdict:
         text = clean(line)
         wide = len(text)
-        if self._wide < _NARROWEST or wide > self._wide + 1 or _FRESH.match(text):
+        if self._wide < _NARROWEST or wide > self._wide + 1 or _FRESH_LINE.match(text):
             return Verdict.LOST
         last = "}" in text
         # A blank at the wrap may have been stripped, a wide character may not have fitted.
@@ -224,7 +224,7 @@ def whole_again(form: str, data: Buffer, at: int, end: int) -> tuple[int, int]:
     if form == "docker" and _STRANGER.search(data, at, until):
         return at, until
     behind = until
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MOST_PARTS):
         stream, begin, stop = _last_whole(form, data, at, behind)
         if not stream:
             break

@@ -55,7 +55,7 @@ _STAMP = re.compile(r"\[?" + DATE_TIME)
 _LOGGER_STAMP = re.compile(
     r"[^'\"`]{0,200}?\[" + DATE_TIME + r"[^\]\[]{0,60}\] (?:[\w./-]+\.py:\d+ -|[A-Z]{4,8}:|\w+ batch\b)"
 )
-_HEAD = 400  # characters of a line in which its own stamp begins
+_HEAD_CHARACTERS = 400  # characters of a line in which its own stamp begins
 # A logger's name in its stamp's brackets, or Miles's own name of a trainer wherever a logger puts it.
 _CRITIC = re.compile(r"\[" + DATE_TIME + r" +critic|(?<![\w./-])critic_cell\d+_rank\d+\b", re.IGNORECASE)
 _NUMBERS_AND_BLANKS = re.compile(r"(\d+[:-]?|\s+)")
@@ -101,7 +101,7 @@ def head_time(line: str, *, own: bool = False, outer: int = 0) -> float | None:
     host's clock), is taken where there is no bracketed one. A date inside a message is nobody's clock. `outer` stamps
     of the kind that counts are a transport's, and stand before the logger's.
     """
-    text, at = line[:_HEAD], 0
+    text, at = line[:_HEAD_CHARACTERS], 0
     carried: float | None = None
     for _ in range(12):
         while text.startswith(" ", at):

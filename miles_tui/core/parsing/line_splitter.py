@@ -19,7 +19,7 @@ _ENDS = re.compile(rb"[\r\n]+")
 _NEAR = 1 << 12  # bytes in which a line's end is looked for first
 
 
-class Lines:
+class LineSplitter:
     """Cuts chunks into regions of complete lines, without a copy of what is complete.
 
     A line longer than `max_line` bytes is lost, and only that line: neither its head nor its tail

@@ -12,13 +12,13 @@ import re
 from dataclasses import dataclass, field
 
 from miles_tui.core.model.records import Record
-from miles_tui.core.parsing.dict_parser import TORN, Metrics, Torn, careful_metrics, fast_metrics
+from miles_tui.core.parsing.dict_parser import TORN, Metrics, TornDict, careful_metrics, fast_metrics
 from miles_tui.core.parsing.fast_json import from_json
 from miles_tui.core.parsing.fast_path import counts
 from miles_tui.core.parsing.line_prefix import is_critic, logger_of, message_of, own_time, source_of, time_of
 from miles_tui.core.parsing.line_splitter import Buffer, clean, line_end
 
-_HEAD = re.compile(r"(?<![\w-])([A-Za-z][\w-]{0,63}) +(\d{1,15}): ?(\{)\s?(?=['\"])", re.ASCII)
+_LINE_HEAD = re.compile(r"(?<![\w-])([A-Za-z][\w-]{0,63}) +(\d{1,15}): ?(\{)\s?(?=['\"])", re.ASCII)
 _QUOTES = re.compile(r"\\.|[\"']")
 # A new writer's words in the middle of a line, after a record or a torn one.
 _FRESH = re.compile(r"\((?:[^()]|\([^()]*\)){0,200}?\bpid=|\[\d{4}-\d\d-\d\d \d\d:")
@@ -45,7 +45,7 @@ def records_in(line: bytes | bytearray) -> Parsed:
     parsed = Parsed()
     quotes = _Quotes(text)
     begin, at, tries = 0, 0, 0
-    while tries < _MOST_TRIES and (head := _HEAD.search(text, at)):
+    while tries < _MOST_TRIES and (head := _LINE_HEAD.search(text, at)):
         at = head.start(3) + 1
         strong = _stands_well(text, begin, head.start())
         if strong is None or quotes.open_at(head.start()):
@@ -53,7 +53,7 @@ def records_in(line: bytes | bytearray) -> Parsed:
             continue
         found = _metrics_at(text, head.start(3))
         parsed.torn = found is TORN
-        if isinstance(found, Torn):
+        if isinstance(found, TornDict):
             tries += 1
             fresh = _FRESH.search(text, at)
             # What follows in this line counts only behind another writer's own prefix.
@@ -77,7 +77,7 @@ def _record(head: re.Match[str], metrics: Metrics, before: str, time: float | No
     return record
 
 
-def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | Torn:
+def _metrics_at(text: str, brace: int) -> tuple[Metrics, int] | TornDict:
     end = text.find("}", brace) + 1
     if end and text.find("{", brace + 1, end) < 0 and (metrics := fast_metrics(text[brace:end].encode())) is not None:
         return metrics, end

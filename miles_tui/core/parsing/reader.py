@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import re
 
-from miles_tui.core.model.records import Fact, FactKind, Item, Record, Source
+from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.core.parsing.brace_scan import is_candidate, next_numbered
-from miles_tui.core.parsing.events import MARKS, Searcher
+from miles_tui.core.parsing.events import START_MARKS, Searcher
 from miles_tui.core.parsing.fast_path import Usual
 from miles_tui.core.parsing.leaks import Leaks
-from miles_tui.core.parsing.line_joiner import Torn, Verdict, next_part, split_form, whole_again
+from miles_tui.core.parsing.line_joiner import PartialLine, Verdict, next_part, split_form, whole_again
 from miles_tui.core.parsing.line_prefix import source_of, stamps_before
-from miles_tui.core.parsing.line_splitter import MAX_LINE, Buffer, Lines, clean, line_end, line_start, next_line
+from miles_tui.core.parsing.line_splitter import MAX_LINE, Buffer, LineSplitter, clean, line_end, line_start, next_line
 from miles_tui.core.parsing.metric_line import line_at, records_in
 from miles_tui.core.parsing.wrapped import Unwrap
 
@@ -50,11 +50,11 @@ class Reader:
     """
 
     def __init__(self, *, pause: re.Pattern[bytes] | None = None, max_line: int = MAX_LINE) -> None:
-        self._lines = Lines(max_line)
+        self._lines = LineSplitter(max_line)
         # A pattern is a line's: its anchors are the line's ends.
         self._pause = re.compile(pause.pattern, pause.flags | re.MULTILINE) if pause else None
         self._unwrap: Unwrap | None = Unwrap()  # None where the log is plain: nearly always
-        self._torn: Torn | None = None
+        self._torn: PartialLine | None = None
         self._form, self._unsure = "", _FORM_LINES  # the container runtime whose lines these are, if any
         self._whole_until = 0  # of the region at hand: up to where it is known that no part can be left out
         self._searcher = Searcher()
@@ -203,11 +203,11 @@ class Reader:
         line = bytes(data[start:stop])
         if b"}" not in line[brace - start :]:
             # It can only be a first half: there is nothing to parse before the rest is there.
-            self._torn = Torn(line) if Torn.can_be_joined(line) else None
+            self._torn = PartialLine(line) if PartialLine.can_be_joined(line) else None
             return since
         parsed = records_in(line)
         if parsed.torn:
-            self._torn = Torn(line, len(parsed.records))
+            self._torn = PartialLine(line, len(parsed.records))
         for record in parsed.records:
             since = self._emit(record, data, since, start, stop, items)
         return since
@@ -224,7 +224,7 @@ class Reader:
             return at, since
         line = bytes(data[start:stop])
         records = records_in(line).records if next_numbered(line, 0, 0, len(line)) >= 0 else []
-        self._torn = Torn(line, len(records))
+        self._torn = PartialLine(line, len(records))
         for record in records:
             since = self._emit(record, data, since, start, stop, items)
         if at < self._whole_until and (lost := self._torn.lost_at(data, at, self._whole_until)) >= 0:
@@ -266,9 +266,9 @@ class Reader:
 
     def _is_marked(self, data: Buffer, since: int, start: int) -> bool:
         """Whether the text since the last record says that a run begins."""
-        if self._held and any(self._gap.find(mark, 0, self._held) >= 0 for mark in MARKS):
+        if self._held and any(self._gap.find(mark, 0, self._held) >= 0 for mark in START_MARKS):
             return True
-        return since < start and any(data.find(mark, since, start) >= 0 for mark in MARKS)
+        return since < start and any(data.find(mark, since, start) >= 0 for mark in START_MARKS)
 
     # -- the text between records ------------------------------------------------------------
 
@@ -287,7 +287,7 @@ class Reader:
             self._gap[self._held : self._held + size] = view[since:end]
         self._held += size
 
-    def _search(self, more: Buffer, *, passing: bool = False, starting: bool = False) -> list[Fact]:
+    def _search(self, more: Buffer, *, passing: bool = False, starting: bool = False) -> list[Event]:
         with memoryview(self._gap) as gap:  # a slice of a bytearray would be one more copy
             text = bytes(gap[self._seen : self._held]) + more
             if not text and not (starting and self._seen):
@@ -296,8 +296,8 @@ class Reader:
         self._seen = self._held
         return self._searcher.search(text, passing=passing, starting=starting, before=before)
 
-    def _pauses(self, data: Buffer, start: int, end: int) -> list[Fact]:
-        facts: list[Fact] = []
+    def _pauses(self, data: Buffer, start: int, end: int) -> list[Event]:
+        facts: list[Event] = []
         if self._pause is None:
             return facts
         at = start
@@ -307,7 +307,7 @@ class Reader:
             line = bytes(data[begin:stop])
             if self._pause.search(line):
                 text = clean(line)
-                facts.append(Fact(FactKind.PAUSE, text, self._searcher.time(text), source=source_of(text)))
+                facts.append(Event(EventKind.PAUSE, text, self._searcher.time(text), source=source_of(text)))
             at = max(stop, match.start()) + 1
         return facts
 

@@ -18,15 +18,15 @@ from miles_tui.core.parsing.line_prefix import message_of
 from miles_tui.core.parsing.line_splitter import clean
 
 RAW = 256 * 1024  # bytes that wait to be cut into lines while nobody looks
-PAST = 1 << 20  # the same while a long log is read: what was written last, of which most may be noise
-KEPT = 768 * 1024  # bytes of lines: some hundred rollouts' worth
-MOST = 4096  # entries
+PAST_BYTES = 1 << 20  # the same while a long log is read: what was written last, of which most may be noise
+KEPT_BYTES = 768 * 1024  # bytes of lines: some hundred rollouts' worth
+MOST_ENTRIES = 4096  # entries
 LINE = 16 * 1024  # bytes of a line that are kept: a record with 200 metrics has 8 KB
 MOST_NOISE = 1024  # bytes: a longer line that speaks of a request is somebody's prompt
 SAMPLES = 12  # lines of a fold that are kept to be looked at
 
 _ACCESS = re.compile(rb'"(?:GET|POST|PUT|HEAD|DELETE|OPTIONS) \S+ HTTP/\d(?:\.\d)?" [123]\d\d')
-_BAR = re.compile(rb"\d{1,3}%\||(?<!\d)\d+/\d+ \[\d|\d(?:it/s|s/it|B/s)[\], ]|\?it/s")
+_PROGRESS_BAR = re.compile(rb"\d{1,3}%\||(?<!\d)\d+/\d+ \[\d|\d(?:it/s|s/it|B/s)[\], ]|\?it/s")
 _SERIOUS = re.compile(rb"rror|Traceback|xception|WARN|[Ww]arning|illed|FATAL|CRITICAL")
 _KEY_BEGIN, _KEY_END = b"PRIVATE KEY", b"-----END"
 _KEY_LINES = 120  # that a private key may have, and what others print between them
@@ -35,7 +35,7 @@ _PREFIX_ONLY = re.compile(rb"\s*(?:\x1b\[[0-9;]*m|\([^()]*\bpid=[^()]*\)|\s)*\Z"
 
 
 @dataclass(slots=True)
-class Line:
+class LogLine:
     """A line that says something. `number` counts entries from the beginning and never comes twice."""
 
     number: int
@@ -59,7 +59,7 @@ class Break:
     why: str
 
 
-Entry = Line | Fold | Break
+LogEntry = LogLine | Fold | Break
 
 
 def is_noise(line: bytes) -> bool:
@@ -72,7 +72,7 @@ def is_noise(line: bytes) -> bool:
     elif b"HTTP/" in line:
         noise = len(line) < MOST_NOISE and _ACCESS.search(line) is not None
     elif b"%|" in line or b"it/s" in line or b"s/it" in line:
-        noise = _BAR.search(line) is not None and _SERIOUS.search(line) is None
+        noise = _PROGRESS_BAR.search(line) is not None and _SERIOUS.search(line) is None
     else:
         return len(line) < 80 and _PREFIX_ONLY.match(line) is not None
     return noise and (b"{" not in line or next_numbered(line, 0, 0, len(line)) < 0)
@@ -84,9 +84,11 @@ class Ring:
     Memory: at most `raw` (or `past`) and `kept` bytes, and `most` entries.
     """
 
-    def __init__(self, *, raw: int = RAW, past: int = PAST, kept: int = KEPT, most: int = MOST) -> None:
+    def __init__(
+        self, *, raw: int = RAW, past: int = PAST_BYTES, kept: int = KEPT_BYTES, most: int = MOST_ENTRIES
+    ) -> None:
         self.added = 0
-        self.entries: deque[Entry] = deque()
+        self.entries: deque[LogEntry] = deque()
         self._raw: deque[bytes] = deque()
         self._raw_bytes = 0
         self._raw_most, self._past_most, self._kept_most, self._most = raw, past, kept, most
@@ -156,7 +158,7 @@ class Ring:
             if self._of_key or _KEY_BEGIN in line:
                 line = self._without_key(line)
             self._number += 1
-            self._append(Line(self._number, line), len(line))
+            self._append(LogLine(self._number, line), len(line))
 
     def _without_key(self, line: bytes) -> bytes:
         """The line without what it has of a private key that began before it; no line of it says so by itself."""
@@ -167,15 +169,17 @@ class Ring:
         message = message_of(clean(line))[0].strip().encode()
         return _KEY_LINE.sub(b"***", line) if _KEY_LINE.fullmatch(message) else line
 
-    def _append(self, entry: Entry, size: int) -> None:
+    def _append(self, entry: LogEntry, size: int) -> None:
         self.entries.append(entry)
         self._kept_bytes += size
         while (self._kept_bytes > self._kept_most or len(self.entries) > self._most) and len(self.entries) > 1:
             old = self.entries.popleft()
-            self._kept_bytes -= len(old.raw) if isinstance(old, Line) else SAMPLES * 160 if isinstance(old, Fold) else 0
+            self._kept_bytes -= (
+                len(old.raw) if isinstance(old, LogLine) else SAMPLES * 160 if isinstance(old, Fold) else 0
+            )
 
 
-def entries_of(text: bytes) -> Iterator[Entry]:
+def entries_of(text: bytes) -> Iterator[LogEntry]:
     """The entries of a piece of a log that is wanted whole; its first and last line are taken as complete."""
     ring = Ring(raw=len(text), kept=(1 + SAMPLES * 160) * (len(text) + 1), most=len(text) + 1)
     ring.add(text)

@@ -23,13 +23,13 @@ _OUTER = frozenset(
      b"took", b"nextForwardToken", b"nextToken", b"searchedLogStreams"}
 )  # fmt: skip
 _FIRST_KEY = re.compile(rb'\s*"([^"\\]{0,64})"\s*:')
-_TEXT_KEYS = frozenset(
+_MESSAGE_KEYS = frozenset(
     {b"log", b"logs", b"message", b"Message", b"msg", b"_msg", b"MESSAGE", b"@message", b"text", b"textPayload",
      b"line", b"lines", b"body", b"event", b"content", b"LogEntry", b"LogMessage", b"raw", b"_raw", b"values", b"rows"}
 )  # fmt: skip
-_MARK = re.compile(rb'["{}\[\],:]')
+_WRAP_MARK = re.compile(rb'["{}\[\],:]')
 _INSIDE = re.compile(rb'[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+')  # of a string, up to its quote or the end
-_ESCAPE = re.compile(rb"\\u([dD][89abAB]\w\w)\\u([dD][c-fC-F]\w\w)|\\u([0-9a-fA-F]{4})|\\(.)")
+_JSON_ESCAPE = re.compile(rb"\\u([dD][89abAB]\w\w)\\u([dD][c-fC-F]\w\w)|\\u([0-9a-fA-F]{4})|\\(.)")
 # An escape that may go on in the next piece; the backslash before it is no escaped one.
 _HALF = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\u[dD][89abAB]\w\w)?\\(?:u\w{0,3})?|\\u[dD][89abAB]\w\w)\Z")
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"", b"f": b""}
@@ -105,7 +105,7 @@ class Unwrap:
                 at = self._string(data, at, out)
             elif not self._open and (at := self._between(data, at, out)) >= len(data):
                 break
-            elif mark := _MARK.search(data, at):
+            elif mark := _WRAP_MARK.search(data, at):
                 at = mark.end()
                 self._see(mark[0])
             else:
@@ -153,7 +153,7 @@ class Unwrap:
         if self._wants_key:
             return "key"
         key, parent = self._key, self._open[-1][0]
-        wanted = key in _TEXT_KEYS or (key == b"stringValue" and parent == b"body")
+        wanted = key in _MESSAGE_KEYS or (key == b"stringValue" and parent == b"body")
         return "text" if wanted or (key == b"value" and self._field == b"@message") else "other"
 
     def _string(self, data: bytes, at: int, out: list[bytes]) -> int:
@@ -168,7 +168,7 @@ class Unwrap:
             self._rest = data[stop:]
         piece = data[at:stop]
         if self._inside == "text":
-            text = _ESCAPE.sub(_meant, piece) if b"\\" in piece else piece
+            text = _JSON_ESCAPE.sub(_meant, piece) if b"\\" in piece else piece
             out.append(text)
             self._ends = text.endswith(b"\n") if text else self._ends
             if over and not self._ends:

@@ -14,18 +14,18 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
 
-from miles_tui.core.model.records import Fact, FactKind, Record, Source
+from miles_tui.core.model.records import Event, EventKind, Record, Source
 from miles_tui.core.run.line_schema import is_update
 from miles_tui.core.stats.robust import median
 
 GAP_SECONDS = 60.0  # a gap marks a restart when it is also three times the usual time between records of a kind
 GAP_TIMES = 3.0
-RECENT = 9  # of a kind, that the usual time is the median of
+RECENT_LINES = 9  # of a kind, that the usual time is the median of
 FALLS = 3  # numbers that fell one after another, before any rose, of a log whose newest line comes first
 MOST_PIDS = 4096  # of a role that are remembered
 
 
-class Place(Enum):
+class Continuation(Enum):
     """Where a record stands in the run."""
 
     ONWARD = 1
@@ -38,7 +38,7 @@ class _Last:
     number: int
     time: float | None
     source: Source | None = None  # of its newest record: that process is known
-    steps: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))  # seconds between its records
+    steps: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_LINES))  # seconds between its records
 
 
 class Attempts:
@@ -59,31 +59,31 @@ class Attempts:
         self._troubled = False
         self._ended = False
 
-    def note(self, fact: Fact) -> None:
+    def note(self, fact: Event) -> None:
         """Facts between two records mark a restart, or the end of the job."""
-        if fact.kind in (FactKind.LAUNCH, FactKind.ARGS):
+        if fact.kind in (EventKind.LAUNCH, EventKind.ARGS):
             self._launched = True
             self._ended = False
-        elif fact.kind is FactKind.TROUBLE:
+        elif fact.kind is EventKind.TROUBLE:
             self._troubled = True
-        elif fact.kind is FactKind.JOB_FAILED:
+        elif fact.kind is EventKind.JOB_FAILED:
             self._ended = True
 
-    def place(self, record: Record, train_side: bool) -> Place:
+    def place(self, record: Record, train_side: bool) -> Continuation:
         """Where the record stands; to be asked once a record, in the order of the log."""
         if self._ended and self._is_replay(record):
-            return Place.REPLAY
+            return Continuation.REPLAY
         if record.kind == "eval":
-            return Place.ONWARD
+            return Continuation.ONWARD
         self._ended = False
         key = (record.kind, train_side, record.critic)
-        last, place = self._last.get(key), Place.ONWARD
+        last, place = self._last.get(key), Continuation.ONWARD
         # Most records go on in a life without a launch: for them there is nothing to be asked.
         goes_on = last is None or (not self._launched and record.number > last.number)
         if last is not None and not goes_on and self._is_restart(record, last, train_side):
             self._last.clear()
             self._done = -1
-            last, place = None, Place.RESTART
+            last, place = None, Continuation.RESTART
         self._remember(record, key, last, train_side)
         return place
 

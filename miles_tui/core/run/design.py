@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from miles_tui.core.parsing.launch_args import count, is_on, value_of
+from miles_tui.core.parsing.launch_args import count_of, is_on, value_of
 
 Arguments = Mapping[str, str]
 OLD_POLICY = ("clipped-on-policy", "off-policy-at-start")  # read the ratio to the policy that sampled, taken anew
@@ -46,7 +46,7 @@ def _sft(args: Arguments) -> bool:
 
 
 def _distils(args: Arguments) -> bool:
-    return is_on(args, "use_opd") or _number(args, "opd_kl_coef") > 0
+    return is_on(args, "use_opd") or _float_of(args, "opd_kl_coef") > 0
 
 
 def _fully_async(args: Arguments) -> bool:
@@ -54,10 +54,10 @@ def _fully_async(args: Arguments) -> bool:
 
 
 def _lags(args: Arguments) -> bool:
-    return _fully_async(args) or (count(args, "update_weights_interval") or 1) > 1
+    return _fully_async(args) or (count_of(args, "update_weights_interval") or 1) > 1
 
 
-def _number(args: Arguments, name: str, unknown: float = 0.0) -> float:
+def _float_of(args: Arguments, name: str, unknown: float = 0.0) -> float:
     try:
         return float(value_of(args, name))
     except ValueError:
@@ -94,7 +94,7 @@ MEANINGS = (
         "0 by design: the training pass scores itself", zero=True,
     ),
     Meaning(
-        "--clip-grad 0", lambda args: _number(args, "clip_grad", 1.0) == 0, ("gradient norm",),
+        "--clip-grad 0", lambda args: _float_of(args, "clip_grad", 1.0) == 0, ("gradient norm",),
         "0 by design: without clipping no norm is computed", zero=True,
     ),
     Meaning("--use-opd", _distils, ("reward",), "0 by design: the teacher is the signal", zero=True),
@@ -141,7 +141,7 @@ def design_of(args: Arguments) -> Design:
         or _custom_loss(args)
         or _distils(args)
         or value_of(args, "advantage_estimator") in ("ppo", "reinforce_plus_plus")
-        or count(args, "n_samples_per_prompt") == 1
+        or count_of(args, "n_samples_per_prompt") == 1
         or is_on(args, "disable_rewards_normalization")
         or value_of(args, "rewards_normalization") == "False"
     )

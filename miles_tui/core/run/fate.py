@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from miles_tui.core.alerting.conditions.stalled import LEAST as LEAST_STALL
+from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS as LEAST_STALL
 from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.parsing.clocks import put_forward
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.failure import clock_of, is_fatal, says_more, was_the_end
@@ -43,7 +43,7 @@ class Fate:
         self._over = False  # the job itself said that it is done
         self._deaf = False  # and nothing was started since: what is still printed is nobody's trouble
         self._stalled = False
-        self._trouble: Fact | None = None
+        self._trouble: Event | None = None
         self._troubled_at: float | None = None  # the log's clock at the trouble
         self._workers: float | None = None  # the newest time stamp of a Ray process behind the last record
 
@@ -81,31 +81,31 @@ class Fate:
         """The last planned rollout is trained."""
         self._planned = True
 
-    def note(self, fact: Fact) -> bool:
+    def note(self, fact: Event) -> bool:
         """A fact between two records. Whether what is said of the run may have changed."""
         match fact.kind:
-            case FactKind.TROUBLE:
+            case EventKind.TROUBLE:
                 if not self._deaf and (self._trouble is None or says_more(fact, self._trouble)):
                     self._trouble, self._troubled_at = fact, self._clock(fact)
-            case FactKind.JOB_FAILED:
+            case EventKind.JOB_FAILED:
                 if not self._crashed:
                     self._crash(fact)
                 return True
-            case FactKind.JOB_DONE:
+            case EventKind.JOB_DONE:
                 self._check_stalled(self._clock(fact))
                 if "succeeded" in fact.text:
                     self._end_stall(self.pace.number, fact.time)
                 self._over = self._deaf = True
                 self._trouble = None
                 return True
-            case FactKind.LAUNCH | FactKind.ARGS:  # of something else, where all was done
+            case EventKind.LAUNCH | EventKind.ARGS:  # of something else, where all was done
                 self._over |= self._planned
                 self._deaf = False
-            case FactKind.PAUSE:
+            case EventKind.PAUSE:
                 self.paused = True
-            case FactKind.TIMER_END if self._planned and self._stalled and not self._open:
+            case EventKind.TIMER_END if self._planned and self._stalled and not self._open:
                 self._end_stall(self.pace.number, fact.time)  # the last save was a long one
-            case FactKind.CLOCK if fact.source.pid and fact.time is not None:
+            case EventKind.CLOCK if fact.source.pid and fact.time is not None:
                 self._workers = fact.time
         return False
 
@@ -153,7 +153,7 @@ class Fate:
             return is_fatal(trouble) or (bool(self._open) and was_the_end(trouble, self.pace.clock))
         return was_the_end(trouble, self.pace.clock)
 
-    def _clock(self, fact: Fact) -> float | None:
+    def _clock(self, fact: Event) -> float | None:
         return clock_of(fact, self.pace.clock, self.pace.last)
 
     def _check_stalled(self, clock: float | None) -> None:
@@ -181,7 +181,7 @@ class Fate:
             self._stalled = False
             self.judge.clear("stalled", number, time)
 
-    def _crash(self, job: Fact | None = None) -> None:
+    def _crash(self, job: Event | None = None) -> None:
         """A crash that ended a silence: the silence is said as well, it is what the timeout waited for."""
         trouble = self._trouble
         told = trouble or job

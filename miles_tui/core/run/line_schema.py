@@ -17,12 +17,14 @@ TRAIN_SIDE = frozenset(
     f"perf/{name}_time" for name in ("train", "step", "train_wait", "actor_train", "log_probs", "total_train")
 )
 _NAMESPACED = tuple(f"/{name}" for name in TRAIN_SIDE)
-Meaning = tuple[str, str, int | None]
+NameRole = tuple[str, str, int | None]
 # log name -> (signal, place of that name in `Signal.log_names`; None where it is the only one)
 _PLACES = {
     name: (s.name, place if len(s.log_names) > 1 else None) for s in SIGNALS for place, name in enumerate(s.log_names)
 }
-MOST_NAMES = 1 << 14  # names of all layouts that are remembered: names can hold numbers, and be other ones in each line
+MOST_SCHEMA_NAMES = (
+    1 << 14
+)  # names of all layouts that are remembered: names can hold numbers, and be other ones in each line
 
 
 def is_update(kind: str) -> bool:
@@ -65,7 +67,7 @@ class Layout:
     names: tuple[str, ...]
     update: bool
     train_side: bool
-    signals: tuple[Meaning, ...] | None = None
+    signals: tuple[NameRole, ...] | None = None
     series: tuple[Series, ...] | None = None
     kept: tuple[str, ...] = ()
     critic: bool = False  # the names are those of a value model alone
@@ -102,13 +104,13 @@ class Layouts:
             layout = Layout(key[1:], is_update(kind), is_train_side(kind, names))
             layout.critic = layout.update and is_value_model(names)
             self._names += len(key)
-            if self._names > MOST_NAMES:
+            if self._names > MOST_SCHEMA_NAMES:
                 self._known.clear()
                 self._names = len(key)
             self._known[key] = layout
         return layout
 
-    def signals(self, layout: Layout) -> tuple[Meaning, ...]:
+    def signals(self, layout: Layout) -> tuple[NameRole, ...]:
         """`Layout.signals`. The first namespaced line that is asked for decides whose the signals are."""
         if layout.signals is None:
             known = ((name, self._meaning(name)) for name in layout.names)

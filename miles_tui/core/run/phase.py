@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.stats.robust import median
 
 # Timer names -> the phase a person thinks in. A timer that is not here is inside one of these.
@@ -23,7 +23,7 @@ PHASES = {
     "wake_up": "wake-up",
     "eval": "evaluation",
 }
-RECENT = 15  # lengths of a stretch that its usual length is the median of
+RECENT_STRETCHES = 15  # lengths of a stretch that its usual length is the median of
 STRETCHES = {"rollout": "rollout", "train": "training"}  # timer -> the stretch that records tell of too
 MOST_STRETCHES = 64  # kinds of them: a log can invent timers
 MOST_TIMERS = 64  # that are open: one inside the other
@@ -66,10 +66,10 @@ class Phase:
         elif record.kind == "rollout":
             self._follow("training", "rollout", record.time)
 
-    def see_fact(self, fact: Fact) -> bool:
+    def see_fact(self, fact: Event) -> bool:
         """Whether a Timer line or the generation bar changed what is shown."""
         before = (self.name, self.open_timer, self.done)
-        if fact.kind is FactKind.TIMER_START:
+        if fact.kind is EventKind.TIMER_START:
             self.timers.pop(fact.text, None)
             if len(self.timers) >= MOST_TIMERS:
                 del self.timers[next(iter(self.timers))]
@@ -77,14 +77,14 @@ class Phase:
             if fact.text in PHASES:
                 self._enter(PHASES[fact.text], fact.time)
                 self._stretch = (_stretch_of(fact.text), fact.time)
-        elif fact.kind is FactKind.TIMER_END:
+        elif fact.kind is EventKind.TIMER_END:
             self._note(_stretch_of(fact.text), self.timers.pop(fact.text, None), fact.time)
             self._stretch = ("", None)
             outer = next((name for name in reversed(self.timers) if name in PHASES), None)
             if outer is not None:
                 self._enter(PHASES[outer], fact.time)
                 self._stretch = (_stretch_of(outer), self.timers[outer])
-        elif fact.kind is FactKind.PROGRESS:
+        elif fact.kind is EventKind.PROGRESS:
             self.done, self.total = int(fact.data["done"]), int(fact.data["total"])
         return before != (self.name, self.open_timer, self.done)
 
@@ -105,7 +105,7 @@ class Phase:
         if lengths is None:
             if len(self._lengths) >= MOST_STRETCHES:
                 return
-            lengths = self._lengths[stretch] = deque(maxlen=RECENT)
+            lengths = self._lengths[stretch] = deque(maxlen=RECENT_STRETCHES)
         lengths.append(until - since)
 
     def _enter(self, name: str, time: float | None) -> None:

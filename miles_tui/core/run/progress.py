@@ -7,7 +7,7 @@ from collections import deque
 from miles_tui.core.model.records import Record
 from miles_tui.core.stats.robust import median
 
-RECENT = 30  # intervals that the usual time is the median of
+RECENT_INTERVALS = 30  # intervals that the usual time is the median of
 
 
 class Pace:
@@ -22,7 +22,7 @@ class Pace:
         self.clock: float | None = None  # the newest time stamp of any line that was looked at
         self._said: Record | None = None
         self._seen = -1
-        self._intervals: deque[float] = deque(maxlen=RECENT)
+        self._intervals: deque[float] = deque(maxlen=RECENT_INTERVALS)
         self._usual: float | None = None  # None: to be computed
         self._mark: tuple[int, float] | None = None
 

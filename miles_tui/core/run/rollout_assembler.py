@@ -14,10 +14,10 @@ from miles_tui.core.model.records import Record, Source
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.run.design import NONE
 from miles_tui.core.run.line_schema import Layout, Layouts
-from miles_tui.core.run.update_means import MOST_NAMES, Means
+from miles_tui.core.run.update_means import MOST_MEANS, Means
 
 MOST_VALUE = 1e100  # beyond it a value is infinite to the rules, whose squares must not overflow
-ALONE = 3  # rollouts on the rollout side after which a trainer that was never heard is no longer waited for
+ALONE_ROLLOUTS = 3  # rollouts on the rollout side after which a trainer that was never heard is no longer waited for
 # How many rollouts may be open at once: async runs have two or three, one with a deep queue ten, a log
 # without closing lines as many as it likes.
 MOST_OPEN = 32
@@ -123,7 +123,7 @@ class Merger:
         elif record.kind == "step":
             metrics = self._update_values(entry, record.number, layout, metrics)
         known = rollout.metrics
-        known.update(metrics if len(known) + len(metrics) <= MOST_NAMES else _as_many_as_fit(known, metrics))
+        known.update(metrics if len(known) + len(metrics) <= MOST_MEANS else _as_many_as_fit(known, metrics))
         signals = {} if critic else self._signals(entry, layout, metrics)
         rollout.planned_updates = self.planned
         if record.time is not None:
@@ -238,7 +238,7 @@ class Merger:
             self._sample(entry, ready)
         elif kind == "perf" and not train_side:  # it may be ahead of the trainer, which closes its rollouts itself
             if not self._trainer_heard:
-                self._close(number - ALONE, ready)
+                self._close(number - ALONE_ROLLOUTS, ready)
         elif kind == "perf":
             # Without updates this line is a failed try of a fault-tolerant trainer: the rollout goes on.
             entry.over = bool(entry.updates)
@@ -284,5 +284,5 @@ def _as_critics(name: str) -> str:
 def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:
     """The metrics that are known, and of the others as many as `MOST_NAMES` leave room for."""
     fresh = [name for name in metrics if name not in known]
-    left_out = set(fresh[max(MOST_NAMES - len(known), 0) :])
+    left_out = set(fresh[max(MOST_MEANS - len(known), 0) :])
     return {name: value for name, value in metrics.items() if name not in left_out}

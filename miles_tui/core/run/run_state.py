@@ -15,12 +15,12 @@ from operator import attrgetter
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.series import PAUSED, Series, put
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.parsing.launch_args import count, is_on
-from miles_tui.core.run.attempts import Attempts, Place
+from miles_tui.core.parsing.launch_args import count_of, is_on
+from miles_tui.core.run.attempts import Attempts, Continuation
 from miles_tui.core.run.design import FLAGS, NONE, design_of
 from miles_tui.core.run.fate import Fate, Pauses
 from miles_tui.core.run.line_schema import Layout
@@ -124,7 +124,7 @@ class RunState:
     @property
     def total(self) -> int | None:
         """The planned number of rollouts (an id bound: ids run to `total - 1`), where it was printed."""
-        return count(self.args, "num_rollout")
+        return count_of(self.args, "num_rollout")
 
     @property
     def heard(self) -> float | None:
@@ -201,9 +201,9 @@ class RunState:
             return
         layout = self._merger.layouts.of(record.kind, record.metrics)
         place = self._attempts.place(record, layout.train_side)
-        if place is Place.REPLAY:
+        if place is Continuation.REPLAY:
             return
-        if place is Place.RESTART:
+        if place is Continuation.RESTART:
             self._restart(record, layout)
         elif self._attempts.reversed:
             self._say_reversed()
@@ -298,12 +298,12 @@ class RunState:
             self.cut_short.append(_REVERSED)
             self.judge.raise_("known-message", self.pace.number, None, _REVERSED, message="reverse-order")
 
-    def _take_fact(self, fact: Fact, change: Change) -> None:
+    def _take_fact(self, fact: Event, change: Change) -> None:
         if fact.time is not None:
             self.pace.tell(fact.time)
         self._attempts.note(fact)
         match fact.kind:
-            case FactKind.ARGS:
+            case EventKind.ARGS:
                 if self.records > self._launched_at:
                     self._launched_at = self.records
                     for flag in FLAGS:
@@ -311,17 +311,17 @@ class RunState:
                 self.args.update(fact.data)
                 self._plan()
                 change.header = True
-            case FactKind.SECRET:
+            case EventKind.SECRET:
                 self.judge.raise_(
                     "secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
                 )
-            case FactKind.MESSAGE:
+            case EventKind.MESSAGE:
                 self.judge.raise_(
                     "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
                 )
-            case FactKind.CUT_SHORT:
+            case EventKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
-            case FactKind.NO_METRIC:
+            case EventKind.NO_METRIC:
                 self.why_empty = fact.text
             case _:
                 change.header |= self.phase.see_fact(fact)
@@ -332,12 +332,12 @@ class RunState:
         merger = self._merger
         self.design = merger.design = design_of(self.args)
         self.judge.apply(self.design.off)
-        batch = count(self.args, "rollout_batch_size")
+        batch = count_of(self.args, "rollout_batch_size")
         merger.groups = batch if self.design.groups_tell else None
         if merger.learned:
             return
-        given = count(self.args, "num_steps_per_rollout")
-        samples, size = count(self.args, "n_samples_per_prompt"), count(self.args, "global_batch_size")
+        given = count_of(self.args, "num_steps_per_rollout")
+        samples, size = count_of(self.args, "n_samples_per_prompt"), count_of(self.args, "global_batch_size")
         if given:
             merger.planned = given
         elif batch and samples and size:

@@ -17,10 +17,10 @@ from miles_tui.core.text.words import percent
 
 MISSING, NOT_JUDGED, HELD, NOT_MEASURED = "missing", "not judged", "held back", "not measured"
 MOST_NOW = 2  # signals of an alert whose newest values are told
-SEVERITIES = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
+WORST_FIRST = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
 # What a verdict looks like, by its kind: one sign, one meaning, wherever a run is spoken of.
-SIGNS: dict[str, str] = {
+VERDICT_SIGNS: dict[str, str] = {
     "healthy": "●",
     "finished": "✓",
     "learning": "○",
@@ -37,7 +37,7 @@ SIGNS: dict[str, str] = {
 def kind_of(run: RunState) -> str:
     """The verdict as a key of `SIGNS`: its word, or whether the worst alert is critical (`alert`) or not (`warned`)."""
     verdict, firing = run.verdict(), run.firing
-    if verdict in SIGNS:
+    if verdict in VERDICT_SIGNS:
         return verdict
     return "alert" if firing and firing[0].severity is Severity.CRITICAL else "warned"
 
@@ -53,7 +53,7 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     open_ = [a for a in run.alerts if a.open and name in a.about]
     firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
     if firing:
-        return State.FIRING, next(severity for severity in SEVERITIES if severity in firing)
+        return State.FIRING, next(severity for severity in WORST_FIRST if severity in firing)
     if not_measured(run, name):
         return NOT_MEASURED, None
     if run.signals[name].last is None:

@@ -16,11 +16,11 @@ from miles_tui.core.stats.robust import median
 WARM_UP = (
     2  # rollouts of an attempt whose times are of starting: the manual's sleep time is 1.9 to 3.7 s there, then 0.76
 )
-KEPT = 512  # newest rollouts that are looked at
+KEPT_ROLLOUTS = 512  # newest rollouts that are looked at
 
 
 @dataclass(slots=True, frozen=True)
-class Part:
+class StepPart:
     """A phase: its log names, whose times add up; `inside`: it is timed inside the waiting."""
 
     id: str
@@ -29,19 +29,19 @@ class Part:
     inside: bool = False
 
 
-STEP, WAIT, TRAIN = "perf/step_time", "perf/train_wait_time", "perf/train_time"
-WAITING = Part("waiting", "waiting for samples", (WAIT,))
-PARTS: tuple[Part, ...] = (
+STEP_METRIC, WAIT, TRAIN = "perf/step_time", "perf/train_wait_time", "perf/train_time"
+WAITING = StepPart("waiting", "waiting for samples", (WAIT,))
+PARTS: tuple[StepPart, ...] = (
     WAITING,
-    Part("scoring", "scoring", ("perf/log_probs_time", "perf/ref_log_probs_time")),
-    Part("training", "training", ("perf/actor_train_time",)),
-    Part("update", "weight update", ("perf/update_weights_time",), inside=True),
-    Part("sleep", "sleep", ("perf/sleep_time",), inside=True),
-    Part("wake", "wake-up", ("perf/wake_up_time",), inside=True),
-    Part("saving", "saving", ("perf/save_model_time",), inside=True),
+    StepPart("scoring", "scoring", ("perf/log_probs_time", "perf/ref_log_probs_time")),
+    StepPart("training", "training", ("perf/actor_train_time",)),
+    StepPart("update", "weight update", ("perf/update_weights_time",), inside=True),
+    StepPart("sleep", "sleep", ("perf/sleep_time",), inside=True),
+    StepPart("wake", "wake-up", ("perf/wake_up_time",), inside=True),
+    StepPart("saving", "saving", ("perf/save_model_time",), inside=True),
 )
-REST = Part("rest", "the rest", ())
-WHOLE = Part("step", "the whole step", (STEP,))
+REST = StepPart("rest", "the rest", ())
+WHOLE = StepPart("step", "the whole step", (STEP_METRIC,))
 
 
 @dataclass(slots=True, frozen=True)
@@ -51,7 +51,7 @@ class Spent:
     `points` of steps that don't count have `PAUSED` set. `alone` is the part of the mean that is in no other phase.
     """
 
-    part: Part
+    part: StepPart
     mean: float
     alone: float
     usual: float | None
@@ -106,7 +106,7 @@ def split(metrics: Mapping[str, Series], window: int) -> Split | None:
     phases = tuple(_less(s, tail) if s.part is WAITING and inside else s for s in found)
     mean = _mean([steps.time[rollout] for rollout in newest])
     known = sum(s.alone for s in phases)
-    whole = _whole(WHOLE, steps, mean)
+    whole = _whole_step(WHOLE, steps, mean)
     rest = Spent(REST, max(0.0, mean - known), max(0.0, mean - known), None)
     overlap = known > mean * 1.01
     return Split(phases, rest, whole, len(newest), len(steps.warm_up), len(steps.paused - steps.warm_up), overlap)
@@ -114,13 +114,15 @@ def split(metrics: Mapping[str, Series], window: int) -> Split | None:
 
 def _steps(metrics: Mapping[str, Series]) -> _Steps:
     steps = _Steps()
-    series = metrics.get(STEP)
+    series = metrics.get(STEP_METRIC)
     series = series if series is not None else metrics.get(TRAIN)
     if series is None:
         return steps
-    waits = {} if STEP in metrics else _values(metrics.get(WAIT))
-    points = series.points(KEPT)
-    cut_off = len(series) > KEPT or series.extent.count > len(series)  # the first of them is not where the run began
+    waits = {} if STEP_METRIC in metrics else _values(metrics.get(WAIT))
+    points = series.points(KEPT_ROLLOUTS)
+    cut_off = len(series) > KEPT_ROLLOUTS or series.extent.count > len(
+        series
+    )  # the first of them is not where the run began
     seen: dict[int, int] = {points[0].attempt: WARM_UP} if cut_off and points else {}
     for point in points:
         rank = seen[point.attempt] = seen.get(point.attempt, 0) + 1
@@ -137,11 +139,11 @@ def _steps(metrics: Mapping[str, Series]) -> _Steps:
 
 def _values(series: Series | None) -> dict[int, float]:
     """The newest live finite values by rollout."""
-    points = series.points(KEPT) if series is not None else []
+    points = series.points(KEPT_ROLLOUTS) if series is not None else []
     return {p.rollout: p.value for p in points if not p.flags & DEAD and math.isfinite(p.value)}
 
 
-def _spent(part: Part, metrics: Mapping[str, Series], steps: _Steps, newest: Sequence[int]) -> Spent | None:
+def _spent(part: StepPart, metrics: Mapping[str, Series], steps: _Steps, newest: Sequence[int]) -> Spent | None:
     """A phase's time; None where the log has none of its metrics."""
     sums: dict[int, float] = {}
     for name in part.metrics:
@@ -155,7 +157,7 @@ def _spent(part: Part, metrics: Mapping[str, Series], steps: _Steps, newest: Seq
     return Spent(part, mean, mean, *_past(sums, steps))
 
 
-def _whole(part: Part, steps: _Steps, mean: float) -> Spent:
+def _whole_step(part: StepPart, steps: _Steps, mean: float) -> Spent:
     return Spent(part, mean, mean, *_past(steps.time, steps))
 
 

@@ -9,7 +9,7 @@ from miles_tui.core.run.line_schema import Layout
 
 MOST_UPDATES = 4096  # of one rollout
 MOST_VALUES = 1 << 16  # that are kept of one rollout, over all updates and names: 4 MB
-MOST_NAMES = 1 << 14  # of one rollout: a log can print other ones in every line
+MOST_MEANS = 1 << 14  # of one rollout: a log can print other ones in every line
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class Means:
         for name, value in metrics.items():
             mean = known.get(name)
             if mean is None:
-                if len(known) >= MOST_NAMES:
+                if len(known) >= MOST_MEANS:
                     continue
                 mean = known[name] = _Name()
             self._values += update not in mean.values

@@ -61,14 +61,17 @@ class Fit:
         return x / max(1.0 + self.share * x, LEAST_PART)
 
 
-SHARE, SHARE_SD = 0.8, 0.3  # decoding dominates a rollout; the fixed part is prefill, waking up, the reward function
+LEAST_SHARE, SHARE_SD = (
+    0.8,
+    0.3,
+)  # decoding dominates a rollout; the fixed part is prefill, waking up, the reward function
 RHO, RHO_WEIGHT = 0.7, 12.0  # a guess too high only makes the test slower, one too low makes it cry wolf
 CAUTION = 0.9  # deviations of its own error by which `rho` is taken too high
 LEAST_PART = 0.05  # of the typical time: the shortest answers still take this long
 LEAST_NOISE = 0.004  # of log(seconds): below half a per cent a person does not care
 
 
-def fit(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm | None) -> Fit:
+def fit_law(points: Sequence[tuple[float, float]], start: Fit | None, norm: TimeNorm | None) -> Fit:
     """The law of (length, seconds) points, oldest first, neighbours in time; it begins from `start`, an earlier one."""
     return fit_logs([length for length, _ in points], [math.log(seconds) for _, seconds in points], start, norm)
 
@@ -79,8 +82,8 @@ def fit_logs(lengths: Sequence[float], logs: Sequence[float], start: Fit | None,
     Two Gauss-Newton steps from the start are enough: the law is nearly linear in `share`. O(points): 100 µs for 80.
     """
     typical = norm.typical if norm else median(lengths)
-    share0, share_sd, weight = SHARE, SHARE_SD, 0.0
-    now = Fit(typical, share=start.share if start else SHARE, rho=start.rho if start else RHO)
+    share0, share_sd, weight = LEAST_SHARE, SHARE_SD, 0.0
+    now = Fit(typical, share=start.share if start else LEAST_SHARE, rho=start.rho if start else RHO)
     if norm:
         now.share, now.rho, weight = norm.share if start is None else now.share, norm.rho, norm.count
         share0, share_sd = norm.share, 0.05

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
 
-LEAST = 8  # values: with fewer not even a perfect order is sure at this level after the correction
+LEAST_VALUES = 8  # values: with fewer not even a perfect order is sure at this level after the correction
 ALPHA_Z = 2.576  # two-sided 1 %
 
 
@@ -21,7 +21,7 @@ def trend(values: Iterable[float]) -> int:
     """
     kept = [v for v in values if math.isfinite(v)]
     n = len(kept)
-    if n < LEAST:
+    if n < LEAST_VALUES:
         return 0
     score = 0
     ordered: list[float] = []

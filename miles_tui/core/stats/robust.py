@@ -198,7 +198,7 @@ class Shape:
     slope: float
 
 
-STEP, RAMP = Shape(1.0, 0.0), Shape(0.0, 1.0)
+STEP_SHAPE, RAMP_SHAPE = Shape(1.0, 0.0), Shape(0.0, 1.0)
 
 
 def best_match(

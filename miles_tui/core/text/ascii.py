@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from miles_tui.core.text.cells import cell
 
-ASCII = str.maketrans(
+ASCII_STAND_INS = str.maketrans(
     {
         "·": ".", "–": "-", "—": "-", "…": "~", "▲": "A", "●": "*", "○": "o", "◐": "~", "■": "#", "✖": "x", "✕": "x",
         "✓": "=", "↑": "^", "↓": "v", "→": ">", "←": "<", "│": "|", "─": "-", "╭": "+", "╮": "+", "╰": "+", "╯": "+",
@@ -33,5 +33,5 @@ def to_ascii(text: str) -> str:
 def _to_ascii(char: str) -> str:
     if char.isascii():
         return char
-    known = char.translate(ASCII)
+    known = char.translate(ASCII_STAND_INS)
     return known if known.isascii() else "?" * cell(char)

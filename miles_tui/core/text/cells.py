@@ -10,15 +10,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from miles_tui.core.text.numbers import fit, number, signed
+from miles_tui.core.text.numbers import number, signed
 
 __all__ = [
-    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit", "fit_path", "fit_text", "middle", "number",
+    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit_path", "fit_text", "middle", "number",
     "of_sure_width", "pad", "signed", "wrap",
 ]  # fmt: skip
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-_NUMBER = re.compile(r"[+-]?\d[\d.,:]*(?:[eE][+-]?)?$")  # a number at the end of a text, as far as it goes
+_NUMBER_END = re.compile(r"[+-]?\d[\d.,:]*(?:[eE][+-]?)?$")  # a number at the end of a text, as far as it goes
 _ON = re.compile(r"[.,:eE+-]{0,2}\d")  # how it would go on
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -120,7 +120,7 @@ def fit_text(text: str, width: int, ellipsis: str = "…") -> str:
 
 def _without_half(text: str, head: str) -> str:
     """`head`, a beginning of `text`, without the number at its end that goes on behind it."""
-    half = _NUMBER.search(head)
+    half = _NUMBER_END.search(head)
     return head[: half.start()] if half is not None and _ON.match(text, len(head)) else head
 
 

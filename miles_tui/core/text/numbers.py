@@ -10,7 +10,7 @@ import math
 
 PLAIN_FROM = 1e-4  # 0.00063 is still read at a glance, 0.000063 is counted with a finger
 PLAIN_BELOW = 1e5  # five digits without separators are still one word
-WORDS = {"nan": "nan", "inf": "inf", "-inf": "-inf"}
+NOT_FINITE_WORDS = {"nan": "nan", "inf": "inf", "-inf": "-inf"}
 
 
 def number(value: float, digits: int = 3, width: int | None = None) -> str:
@@ -20,9 +20,9 @@ def number(value: float, digits: int = 3, width: int | None = None) -> str:
     decimals, 0 is `0`. With `width` it is set flush right in exactly that many cells (see `fit`).
     """
     if width is not None:
-        return fit(value, width, digits).rjust(width)
+        return fit_number(value, width, digits).rjust(width)
     if not math.isfinite(value):
-        return WORDS[str(float(value))]
+        return NOT_FINITE_WORDS[str(float(value))]
     if value == 0:
         return "0"
     # Rounding first: 99,999.6 is 1.00e5, and 0.00009999 with 2 digits is 0.00010.
@@ -35,7 +35,7 @@ def number(value: float, digits: int = 3, width: int | None = None) -> str:
     return _power(value, digits)
 
 
-def fit(value: float, width: int, digits: int = 3) -> str:
+def fit_number(value: float, width: int, digits: int = 3) -> str:
     """The most exact form of `number` with at most `digits` digits and `width` cells.
 
     At each count of digits plain notation is tried before powers; a width that holds no honest form gives `#` signs.
@@ -57,7 +57,7 @@ def signed(value: float, digits: int = 2, width: int | None = None) -> str:
     if width is None:
         return text
     if len(text) > width:
-        text = fit(value, width - 1, digits)
+        text = fit_number(value, width - 1, digits)
         text = "+" + text if value > 0 and not text.startswith("#") else text
     return text.rjust(width)
 

@@ -71,7 +71,7 @@ _NAMED = (
 )
 _NAME_SIGNS = ("key", "token", "secret", "passw")
 # Names of nothing but a key, as far as they stand before that end.
-_SURE = (
+_SURE_KEYS = (
     r"(?i)(?:(?:api|secret|access|master|private|account|storage|wandb|swanlab|openai|anthropic|hf|deepseek|gemini"
     r"|openrouter|encryption|signing|client|service|ssh|jwt|webhook)[ _-]?key|access[ _-]?key[_-]?id|passw(?:or)?d"
     r"|(?:auth|access|api|hf|hub|github|gitlab|wandb|session|security|bot|refresh)[ _-]?token"
@@ -153,13 +153,13 @@ def mask(text: str, told: Told | None = None) -> str:
     if "://" in text:
         text = _without_urls(text, tell)
     if "hook" in lower:
-        text = re.sub(_HOOK, _behind("webhook", tell), text)
+        text = re.sub(_HOOK, _text_behind("webhook", tell), text)
     if "login" in lower or "sshpass" in lower:
-        text = re.sub(_LOGIN, _behind("login", tell), text)
+        text = re.sub(_LOGIN, _text_behind("login", tell), text)
     if "authorization" in lower:
-        text = re.sub(_HEADER, _behind("authorization", tell), text)
+        text = re.sub(_HEADER, _text_behind("authorization", tell), text)
     if "bearer" in lower or "basic" in lower:
-        text = re.sub(_BEARER, _behind("authorization", tell), text)
+        text = re.sub(_BEARER, _text_behind("authorization", tell), text)
     if any(sign in lower for sign in _NAME_SIGNS):
         text = _without_named(text, tell)
     return _without_passwords(text, tell) if "pass" in lower or "pwd" in lower else text
@@ -174,7 +174,7 @@ def _after_prefix(tell: Told) -> Hide:
     return hide
 
 
-def _behind(kind: str, tell: Told) -> Hide:
+def _text_behind(kind: str, tell: Told) -> Hide:
     def hide(match: re.Match[str]) -> str:
         tell(kind)
         return "".join(part for part in match.groups() if part) + HIDDEN
@@ -211,7 +211,7 @@ def _without_urls(text: str, tell: Told) -> str:
 
     if "@" in text:
         text = re.sub(_IN_URL, hide, text)
-    return re.sub(_SIGNED, _behind("in a URL", tell), text) if "?" in text else text
+    return re.sub(_SIGNED, _text_behind("in a URL", tell), text) if "?" in text else text
 
 
 # -- behind a name ---------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def _is_key(match: re.Match[str]) -> bool:
     """
     at, text = match.start(), match.string
     said = match["sep"].strip("\\'\" ") or re.search(_FLAG_BEFORE, text[max(0, at - _MOST_NAME) : at])
-    sure = re.search(_SURE, text[max(0, at - _MOST_SURE) : match.end("name")])
+    sure = re.search(_SURE_KEYS, text[max(0, at - _MOST_SURE) : match.end("name")])
     value = match["value"][:_MOST_RANDOM]
     if value.isalpha():
         return bool(said and sure)

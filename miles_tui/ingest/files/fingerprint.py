@@ -11,16 +11,16 @@ from miles_tui.ingest.files.open_file import (
     MARK,
     OPENING,
     SPOT,
+    Fingerprint,
     GzipFile,
     Peek,
     PlainFile,
-    Trace,
     unpacked,
 )
 
-Source = PlainFile | GzipFile
+TextFile = PlainFile | GzipFile
 
-FIRST = 1 << 16  # bytes of a text that are read to see how it begins
+FIRST_BYTES = 1 << 16  # bytes of a text that are read to see how it begins
 SEARCHED = 1 << 28  # bytes of a file in which the end of a text is looked for: 50 ms
 DIGITS = 16  # in the last `MARK` bytes of a text: a moment, or measured numbers, which do not come twice
 
@@ -37,14 +37,14 @@ class Unread:
     length: int = 0
 
 
-def as_source(file: PlainFile, unread: Unread = Unread()) -> Source:
+def as_source(file: PlainFile, unread: Unread = Unread()) -> TextFile:
     """What reads the file from there on; of plain text `file` itself, which `find_unread` set to begin there."""
     return GzipFile(file, unread.begin, unread.length) if is_packed(file) else file
 
 
-def as_sources(files: Iterable[PlainFile], unread: Mapping[PlainFile, Unread]) -> list[Source]:
+def as_sources(files: Iterable[PlainFile], unread: Mapping[PlainFile, Unread]) -> list[TextFile]:
     """What reads each of them. Raises OSError, and then none of them is left open by what was made."""
-    sources: list[Source] = []
+    sources: list[TextFile] = []
     try:
         for file in files:
             sources.append(as_source(file, unread[file]))  # noqa: PERF401  # what was made is closed on an error
@@ -55,7 +55,7 @@ def as_sources(files: Iterable[PlainFile], unread: Mapping[PlainFile, Unread]) -
     return sources
 
 
-def find_unread(file: PlainFile, traces: Iterable[Trace], short: int = 2 * MARK) -> Unread | None:
+def find_unread(file: PlainFile, traces: Iterable[Fingerprint], short: int = 2 * MARK) -> Unread | None:
     """What of `file` was not read, where `traces` were, and sets a plain file to begin there; None where all was.
 
     Logs begin alike: a text of fewer than `short` bytes counts only where it is all of the file.
@@ -73,9 +73,9 @@ def find_unread(file: PlainFile, traces: Iterable[Trace], short: int = 2 * MARK)
     return Unread(file.offset, size) if file.left() else None
 
 
-def _unread_of_packed(file: PlainFile, traces: list[Trace], short: int) -> Unread | None:
+def _unread_of_packed(file: PlainFile, traces: list[Fingerprint], short: int) -> Unread | None:
     """As `find_unread`. Only a text that begins like one that was read is unpacked, at 300 MB/s."""
-    opening = next(text_of(file), b"")[:OPENING]
+    opening = next(unpacked_text(file), b"")[:OPENING]
     likely = [trace for trace in traces if _begin_alike(trace, opening)]
     if not opening or any(trace.opening and trace.size & 0xFFFFFFFF == _packed_length(file) for trace in likely):
         return None
@@ -92,12 +92,12 @@ def _packed_length(file: PlainFile) -> int:
     return int.from_bytes(file.peek(4, max(0, file.stat().st_size - 4)), "little")
 
 
-def _begin_alike(trace: Trace, opening: bytes) -> bool:
+def _begin_alike(trace: Fingerprint, opening: bytes) -> bool:
     known = trace.opening or trace.head
     return opening.startswith(known) or known.startswith(opening)
 
 
-def _looked_into(file: PlainFile, traces: list[Trace]) -> tuple[Peek, int]:
+def _looked_into(file: PlainFile, traces: list[Fingerprint]) -> tuple[Peek, int]:
     """The text's bytes at the places that tell it from `traces`, and its length: in one go, keeping no more."""
     spans = sorted({(at, size) for trace in traces for size, at in trace.spans()})
     found: dict[tuple[int, int], bytes] = {}
@@ -114,13 +114,13 @@ def _looked_into(file: PlainFile, traces: list[Trace]) -> tuple[Peek, int]:
     return lambda size, begin: found.get((size, begin), b""), at
 
 
-def text_of(file: PlainFile) -> Iterator[bytes]:
+def unpacked_text(file: PlainFile) -> Iterator[bytes]:
     """The text of a file, unpacked, from its beginning: few bytes first, then `CHUNK` at once."""
     if is_packed(file):
         yield from unpacked(file.peek)
         return
     at = 0
-    while data := file.peek(CHUNK if at else FIRST, at):
+    while data := file.peek(CHUNK if at else FIRST_BYTES, at):
         at += len(data)
         yield data
 
@@ -133,8 +133,8 @@ def begins(whole: PlainFile, file: PlainFile) -> bool:
     if not is_packed(whole) and not is_packed(file):
         size = file.stat().st_size
         return not size or whole.fits(file.trace_of(size))
-    texts, rest = text_of(whole), b""
-    for text in text_of(file):
+    texts, rest = unpacked_text(whole), b""
+    for text in unpacked_text(file):
         while len(rest) < len(text) and (more := next(texts, b"")):
             rest += more
         if not rest.startswith(text):
@@ -148,7 +148,7 @@ def copies_among(files: Sequence[PlainFile]) -> list[PlainFile]:
 
     Only files that begin alike are compared.
     """
-    heads = {file: next(text_of(file), b"")[:MARK] for file in files}
+    heads = {file: next(unpacked_text(file), b"")[:MARK] for file in files}
     kept: list[PlainFile] = []
     copies: list[PlainFile] = []
     for file in sorted(files, key=lambda file: file is not files[0] and is_packed(file)):
@@ -163,7 +163,7 @@ def copies_among(files: Sequence[PlainFile]) -> list[PlainFile]:
     return copies
 
 
-def end_in(file: PlainFile, trace: Trace) -> int:
+def end_in(file: PlainFile, trace: Fingerprint) -> int:
     """The offset in `file` at which a text ends whose beginning was cut off; 0 where the file holds no such end.
 
     `tail -n 1000 log > part; cat part > log` leaves the newest lines only. The text's last bytes must be there once,

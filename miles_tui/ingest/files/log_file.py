@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from miles_tui.core.model.records import Fact
+from miles_tui.core.model.records import Event
 from miles_tui.core.parsing.line_splitter import MAX_LINE
 from miles_tui.ingest.files.holes import data_from
 from miles_tui.ingest.files.open_file import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
@@ -30,7 +30,7 @@ class Log:
     given: str
     before: tuple[Path, ...] = ()
     start: int = 0
-    launch: tuple[Fact, ...] = ()
+    launch: tuple[Event, ...] = ()
 
     @property
     def parts(self) -> tuple[Path, ...]:

@@ -28,7 +28,7 @@ SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart 
 GZIP_MAGIC = b"\x1f\x8b"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not block, a tty not adopt us
 
-Key = tuple[int, int]  # device and inode
+FileKey = tuple[int, int]  # device and inode
 
 
 class Lost(Enum):
@@ -83,7 +83,7 @@ Peek = Callable[[int, int], bytes]  # (size, offset) -> the bytes of a text ther
 
 
 @dataclass(slots=True, frozen=True)
-class Trace:
+class Fingerprint:
     """The first `size` bytes of a file: how many, and up to `MARK` of them at either end.
 
     Of a text that was read as it came also its `opening`, and `spots`: (offset, the bytes that end there), evenly and
@@ -112,13 +112,13 @@ class Trace:
             return peek(len(self.tail), self.size - len(self.tail)) == self.tail
         return bool(self.opening) or length <= len(known)
 
-    def begins(self, other: Trace) -> bool:
+    def begins(self, other: Fingerprint) -> bool:
         """Whether this text is a beginning of the longer one, as far as both are known."""
         spots = dict(other.spots)
         alike = all(spots.get(at, spot) == spot for at, spot in self.spots)
         return bool(self.opening) and self.size < other.size and alike and other.opening.startswith(self.opening)
 
-    def is_punched(self, now: Trace) -> bool:
+    def is_punched(self, now: Fingerprint) -> bool:
         """Whether `now`, of as many bytes, is this text with NULs where holes were punched in it, and not all NULs."""
         spots = dict(now.spots)
         pairs = [(self.head, now.head), (self.tail, now.tail), (self.opening, now.opening[: len(self.opening)])]
@@ -131,7 +131,7 @@ class Trace:
         ends = [(len(self.opening or self.head), 0), (len(self.tail), self.size - len(self.tail))]
         return [*ends, *((SPOT, at - SPOT) for at, _ in self.spots)]
 
-    def grown(self, data: bytes) -> Trace:
+    def grown(self, data: bytes) -> Fingerprint:
         """The trace of a longer text: `data` is `tail`, and what came behind it."""
         back = len(self.tail)
         size, opening, spots = self.size + len(data) - back, self.opening, self.spots
@@ -144,15 +144,15 @@ class Trace:
                 spots = tuple(spot for spot in spots if not spot[0] % step or not spot[0] & (spot[0] - 1))
             base = self.size - back
             spots += tuple((at, data[at - SPOT - base : at - base]) for at in _places(self.size, size, step))
-        return Trace(size, head, data[-MARK:], opening, spots)
+        return Fingerprint(size, head, data[-MARK:], opening, spots)
 
     @classmethod
-    def of(cls, fd: int, size: int) -> Trace:
+    def of(cls, fd: int, size: int) -> Fingerprint:
         """The ends of the first `size` bytes of `fd`: 3 us."""
         return cls(size, _pread(fd, min(size, MARK), 0), _pread(fd, min(size, MARK), max(0, size - MARK)))
 
     @classmethod
-    def whole(cls, fd: int, size: int) -> Trace:
+    def whole(cls, fd: int, size: int) -> Fingerprint:
         """The trace of the first `size` bytes of `fd`, as if they had been read: 0.3 ms."""
         opening = _pread(fd, min(size, OPENING), 0)
         spots = tuple((at, _pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
@@ -175,7 +175,7 @@ def _places(begin: int, end: int, step: int) -> list[int]:
     return sorted({at for at in powers if begin < at <= end}.union(range((begin // step + 1) * step, end + 1, step)))
 
 
-NOTHING = Trace(0, b"", b"")
+NOTHING = Fingerprint(0, b"", b"")
 
 
 class PlainFile:
@@ -198,7 +198,7 @@ class PlainFile:
         except BaseException:
             self.close()
             raise
-        self.key: Key = (found.st_dev, found.st_ino)
+        self.key: FileKey = (found.st_dev, found.st_ino)
 
     def __enter__(self) -> Self:
         return self
@@ -222,7 +222,7 @@ class PlainFile:
         if not data.startswith(seen.tail) or (
             len(data) < back + most and os.pread(self._fd, len(seen.head), 0) != seen.head
         ):
-            now = Trace.whole(self._fd, seen.size)
+            now = Fingerprint.whole(self._fd, seen.size)
             if not seen.is_punched(now):
                 return Lost.OVERWRITTEN if data.startswith(seen.tail) else Lost.REWRITTEN
             self.trace = seen = now
@@ -241,25 +241,25 @@ class PlainFile:
         self.starts_behind(start)
         return True
 
-    def starts_at(self, trace: Trace) -> None:
+    def starts_at(self, trace: Fingerprint) -> None:
         """Read on behind the bytes of `trace`, which this file was found to begin with."""
         self.trace = trace
 
     def starts_behind(self, offset: int) -> None:
         """Read on from `offset`."""
-        self.trace = Trace.whole(self._fd, offset)
+        self.trace = Fingerprint.whole(self._fd, offset)
 
     @property
     def offset(self) -> int:
         """Where the next read begins."""
         return self.trace.size
 
-    def fits(self, trace: Trace) -> bool:
+    def fits(self, trace: Fingerprint) -> bool:
         return trace.fits(self._fd)
 
-    def trace_of(self, size: int) -> Trace:
+    def trace_of(self, size: int) -> Fingerprint:
         """The ends of the first `size` bytes."""
-        return Trace.of(self._fd, size)
+        return Fingerprint.of(self._fd, size)
 
     def peek(self, size: int, at: int = 0) -> bytes:
         return os.pread(self._fd, size, at)

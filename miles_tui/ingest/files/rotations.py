@@ -17,7 +17,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from miles_tui.ingest.files.away import UnlessAway, is_away
-from miles_tui.ingest.files.fingerprint import copies_among, is_packed, text_of
+from miles_tui.ingest.files.fingerprint import copies_among, is_packed, unpacked_text
 from miles_tui.ingest.files.open_file import PlainFile
 
 
@@ -30,12 +30,12 @@ class Kin(IntEnum):
 
 
 METRIC = re.compile(rb"(?:step|rollout|perf|eval|multi_turn|passrate) \d+: ?\{\s*\\?['\"][^'\"\n]{0,80}/")
-LOOKED_AT = (1 << 16, 1 << 22)  # bytes at an end of a file in which a metric line is looked for: few, then more
-SLACK = 5.0  # seconds by which the lines of several writers may be out of order
-KINDS = ("rollout", "perf", "step")  # lines whose numbers go up by one, over a whole run
+END_BYTES = (1 << 16, 1 << 22)  # bytes at an end of a file in which a metric line is looked for: few, then more
+ORDER_SLACK = 5.0  # seconds by which the lines of several writers may be out of order
+COUNTING_KINDS = ("rollout", "perf", "step")  # lines whose numbers go up by one, over a whole run
 
 # What else lies beside a log under its name: other streams of the same job, locks, half copies.
-_OTHER = re.compile(
+_OTHER_WORDS = re.compile(
     r"err|stderr|out|stdout|json|jsonl|csv|txt|pid|lock|lck|sw[a-p]|tmp|temp|part|partial|idx|offset|pos|state"
     r"|tgz|zip|xz|zst|bz2|md5|sha256|html|png|svg",
     re.IGNORECASE,
@@ -44,10 +44,10 @@ _MARK = r"(?:\d[\dTZ:_.+-]*|old|bak|prev|previous|last|orig|backup)"
 _BEHIND = re.compile(rf"[-._~]{_MARK}~?|~", re.IGNORECASE)
 _WITHIN = re.compile(rf"[-._~]?{_MARK}~?", re.IGNORECASE)
 _OF_A_LOG = re.compile(rf"(.+\.(?:log|out|err|txt))(?:[-._~]{_MARK}~?|~)", re.IGNORECASE)
-_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_ROTATION_STAMP = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
-def mark_of(name: str, of: str) -> tuple[Kin, str]:
+def rotation_mark(name: str, of: str) -> tuple[Kin, str]:
     """Whether a file called `name` may be a rotation of the log called `of`, and what its name has more."""
     plain = name.removesuffix(".gz")
     if name == of:
@@ -56,7 +56,7 @@ def mark_of(name: str, of: str) -> tuple[Kin, str]:
         return Kin.ROTATION, ""
     if plain.startswith(of):
         mark = plain[len(of) :]
-        if mark[0] not in "-._~" or _OTHER.fullmatch(mark.rsplit(".", 1)[-1]):
+        if mark[0] not in "-._~" or _OTHER_WORDS.fullmatch(mark.rsplit(".", 1)[-1]):
             return Kin.NONE, ""
         return (Kin.ROTATION if base_of(name) == of else Kin.MAYBE), mark
     stem, dot, ending = of.rpartition(".")
@@ -70,7 +70,7 @@ def mark_of(name: str, of: str) -> tuple[Kin, str]:
 
 def is_rotation(name: str, of: str) -> bool:
     """Whether a file called `name` may be a rotation (or a copy) of the log called `of`: its text tells the rest."""
-    return mark_of(name, of)[0] is not Kin.NONE
+    return rotation_mark(name, of)[0] is not Kin.NONE
 
 
 def is_ambiguous(name: str, of: str) -> bool:
@@ -117,7 +117,7 @@ def with_rotations(parts: Sequence[Path]) -> list[Path]:
         if is_away(error):
             raise
         return list(parts)
-    sure = [path for path in beside if mark_of(path.name, live.name)[0] is Kin.ROTATION]
+    sure = [path for path in beside if rotation_mark(path.name, live.name)[0] is Kin.ROTATION]
     known = list(dict.fromkeys([*parts, *sure]))
     maybe = [path for path in beside if path not in known]
     return _parts(live, [*known, *_that_go_on(maybe, known)])
@@ -150,7 +150,7 @@ def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
     """
 
     def by_number(path: Path) -> tuple[bool, float]:
-        digits = re.sub(r"\D", "", mark_of(path.name, live.name)[1])
+        digits = re.sub(r"\D", "", rotation_mark(path.name, live.name)[1])
         number = float(digits or 0)
         return (path == live, number if len(digits) >= 6 else -number)
 
@@ -163,10 +163,10 @@ def _oldest_first(live: Path, parts: list[Path]) -> list[Path]:
 def _first_stamp(path: Path) -> bytes:
     """The time stamp of the first metric line near the beginning, as text; b"" without one."""
     with UnlessAway(), PlainFile(str(path)) as file:
-        text = next(text_of(file), b"")[: LOOKED_AT[0]]
+        text = next(unpacked_text(file), b"")[: END_BYTES[0]]
         metric = METRIC.search(text)
         if metric:
-            found = _STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
+            found = _ROTATION_STAMP.findall(text, text.rfind(b"\n", 0, metric.start()) + 1, metric.start())
             return found[-1].replace(b"T", b" ") if found else b""  # the logger's own stands nearest
     return b""
 
@@ -213,8 +213,12 @@ def continues(end: End, start: End) -> bool:
     and the times don't go back. Another run begins at 0, another attempt at its checkpoint. A text without a metric
     line goes on from none.
     """
-    steps = [start.numbers[kind] - end.numbers[kind] for kind in KINDS if kind in start.numbers and kind in end.numbers]
-    in_time = end.time is None or start.time is None or start.time >= end.time - SLACK
+    steps = [
+        start.numbers[kind] - end.numbers[kind]
+        for kind in COUNTING_KINDS
+        if kind in start.numbers and kind in end.numbers
+    ]
+    in_time = end.time is None or start.time is None or start.time >= end.time - ORDER_SLACK
     return in_time and 1 in steps and all(step in (0, 1) for step in steps)
 
 
@@ -229,7 +233,7 @@ def lies_between(file: PlainFile, before: PlainFile | None, after: PlainFile | N
     seams += [(last, first_metrics(after))] if after else []
     for end, start in seams:
         if end.time is not None and start.time is not None:
-            if start.time < end.time - SLACK:
+            if start.time < end.time - ORDER_SLACK:
                 return False
         elif end.numbers and start.numbers and not continues(end, start):
             return False
@@ -239,30 +243,30 @@ def lies_between(file: PlainFile, before: PlainFile | None, after: PlainFile | N
 def first_metrics(file: PlainFile) -> End:
     """The numbers and the time of the first metric lines in a file."""
     text = b""
-    for more in text_of(file):
+    for more in unpacked_text(file):
         text += more
-        end = _read(text.split(b"\n")) if len(text) >= LOOKED_AT[0] else End()
-        if end.numbers or len(text) >= LOOKED_AT[1]:
+        end = _read_end(text.split(b"\n")) if len(text) >= END_BYTES[0] else End()
+        if end.numbers or len(text) >= END_BYTES[1]:
             return end
-    return _read(text.split(b"\n"))
+    return _read_end(text.split(b"\n"))
 
 
 def last_metrics(file: PlainFile) -> End:
     """The numbers and the time of the last metric lines in a file. A packed one is unpacked whole: 300 MB/s."""
     if is_packed(file):
         text = b""
-        for more in text_of(file):
-            text = (text + more)[-LOOKED_AT[1] :]
-        return _read(text.split(b"\n")[::-1])
+        for more in unpacked_text(file):
+            text = (text + more)[-END_BYTES[1] :]
+        return _read_end(text.split(b"\n")[::-1])
     size = file.stat().st_size
     end = End()
-    for most in LOOKED_AT:
+    for most in END_BYTES:
         lines = file.peek(most, max(0, size - most)).split(b"\n")
-        end = end if end.numbers else _read(lines[:0:-1] if size > most else lines[::-1])
+        end = end if end.numbers else _read_end(lines[:0:-1] if size > most else lines[::-1])
     return end
 
 
-def _read(lines: list[bytes]) -> End:
+def _read_end(lines: list[bytes]) -> End:
     """Of the lines nearest to an end, that end first."""
     from miles_tui.core.parsing.metric_line import records_in
 
@@ -271,9 +275,9 @@ def _read(lines: list[bytes]) -> End:
         if b"{" not in line:
             continue
         for record in records_in(line).records:
-            if record.kind in KINDS:
+            if record.kind in COUNTING_KINDS:
                 end.numbers.setdefault(record.kind, record.number)
                 end.time = record.time if end.time is None else end.time
-        if len(end.numbers) == len(KINDS):
+        if len(end.numbers) == len(COUNTING_KINDS):
             break
     return end

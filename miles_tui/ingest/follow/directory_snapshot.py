@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.ingest.files.away import UnlessAway
-from miles_tui.ingest.files.open_file import Key, PlainFile, Trace
+from miles_tui.ingest.files.open_file import FileKey, Fingerprint, PlainFile
 from miles_tui.ingest.files.rotations import is_rotation
 
 
 @dataclass(slots=True, frozen=True)
-class Found:
+class FileInFolder:
     """A file that may be a rotation that was missed."""
 
     path: str
-    key: Key
+    key: FileKey
     mtime_ns: int
 
     @property
@@ -31,7 +31,7 @@ class Found:
         return tuple(int(digits) for digits in re.findall(r"\d+", Path(self.path).name))
 
 
-def oldest_first(found: Iterable[Found], held: Found | None) -> list[Found]:
+def oldest_first(found: Iterable[FileInFolder], held: FileInFolder | None) -> list[FileInFolder]:
     """In the order in which they were written; `held`, where its name is known, was written before all of them.
 
     By the numbers in their names: whether these grow or fall with age is told by the number of `held`.
@@ -56,16 +56,16 @@ class Folder:
     """
 
     path: str
-    inodes: dict[int, Trace | None]
+    inodes: dict[int, Fingerprint | None]
 
     @classmethod
-    def look(cls, path: str, names: Iterable[str]) -> tuple[Folder, list[Found]]:
+    def look(cls, path: str, names: Iterable[str]) -> tuple[Folder, list[FileInFolder]]:
         """The folder now, and in it the rotations of the logs called `names`. One that may not be read is empty.
 
         Raises OSError where the file system gives no answer.
         """
-        inodes: dict[int, Trace | None] = {}
-        found: list[Found] = []
+        inodes: dict[int, Fingerprint | None] = {}
+        found: list[FileInFolder] = []
         names = tuple(names)
         with UnlessAway(), os.scandir(path) as entries:
             for entry in entries:
@@ -74,15 +74,15 @@ class Folder:
                     with UnlessAway(), PlainFile(entry.path) as file:
                         status = file.stat()
                         inodes[entry.inode()] = file.trace_of(status.st_size)
-                        found.append(Found(entry.path, file.key, status.st_mtime_ns))
+                        found.append(FileInFolder(entry.path, file.key, status.st_mtime_ns))
         return cls(path, inodes), found
 
     @property
-    def texts(self) -> list[Trace]:
+    def texts(self) -> list[Fingerprint]:
         """The rotations that lay here."""
         return [trace for trace in self.inodes.values() if trace]
 
-    def without_new(self, found: Iterable[Found], texts: Iterable[Trace]) -> Folder:
+    def without_new(self, found: Iterable[FileInFolder], texts: Iterable[Fingerprint]) -> Folder:
         """This look, less those of the rotations `found` that have none of `texts` in them: they are new.
 
         For a folder that was mounted anew, where inodes do not tell which file is which. Raises OSError.
@@ -95,7 +95,7 @@ class Folder:
                     inodes.pop(f.key[1], None)
         return Folder(self.path, inodes)
 
-    def knows(self, found: Found) -> bool:
+    def knows(self, found: FileInFolder) -> bool:
         """Whether that file lay here already, under whatever name."""
         inode = found.key[1]
         trace = self.inodes.get(inode)

@@ -25,7 +25,7 @@ from miles_tui.ingest.files.log_file import STDIN, is_stream, open_parts, read_a
 from miles_tui.ingest.files.open_file import PlainFile, unreadable
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.ingest.follow.pipe import Stream
-from miles_tui.ingest.follow.tailer import BUDGET, Tail
+from miles_tui.ingest.follow.tailer import BUDGET, Tailer
 from miles_tui.ingest.follow.watcher import POLL, Attention, Stop, Watch, Woke, is_remote
 
 __all__ = ["Batch", "follow", "follow_blocking", "read_all"]
@@ -48,7 +48,7 @@ class Batch:
     how: str
 
 
-def open_input(path: str, *, stdin: int = 0, start: int = 0) -> Tail | Stream:
+def open_input(path: str, *, stdin: int = 0, start: int = 0) -> Tailer | Stream:
     """What reads `path`: a `Stream` for `-` (the descriptor `stdin`), a FIFO or a device, else a `Tail`."""
     if path == STDIN:
         return Stream(stdin)
@@ -57,7 +57,7 @@ def open_input(path: str, *, stdin: int = 0, start: int = 0) -> Tail | Stream:
             return Stream(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), owned=True)
         except OSError as error:
             raise unreadable(path, error) from None
-    return Tail(path, start=start, remote=is_remote(path))
+    return Tailer(path, start=start, remote=is_remote(path))
 
 
 def follow_blocking(
@@ -128,7 +128,7 @@ def _batches(
             yield from _follow_file(source, watch, stop, attention)
 
 
-def _read_before(source: Tail, before: Sequence[str | PathLike[str]], start: int, stop: Stop) -> Iterator[Batch]:
+def _read_before(source: Tailer, before: Sequence[str | PathLike[str]], start: int, stop: Stop) -> Iterator[Batch]:
     """The rotations, and whether the log is there. All are held open, whatever is rotated while they are read."""
     with ExitStack() as stack:
         files: list[PlainFile] = []
@@ -139,7 +139,7 @@ def _read_before(source: Tail, before: Sequence[str | PathLike[str]], start: int
                 yield _when_away(error, stop)
         pieces = source.hold()
         for file in files:
-            yield from _read_part(file, start, stop)
+            yield from _follow_part(file, start, stop)
             if stop.is_set():
                 return
             yield Batch([Cut(Why.ROTATED)], False, 0, 0, "")
@@ -148,7 +148,7 @@ def _read_before(source: Tail, before: Sequence[str | PathLike[str]], start: int
         yield Batch(pieces, False, 0, source.size, "")
 
 
-def _read_part(file: PlainFile, start: int, stop: Stop) -> Iterator[Batch]:
+def _follow_part(file: PlainFile, start: int, stop: Stop) -> Iterator[Batch]:
     """The text of a rotation; where the file system gives no answer, the rest of it once it does."""
     head, back = None, list[Piece]()
     while not stop.is_set():
@@ -177,7 +177,7 @@ def _when_away(error: UnreadableLog, stop: Stop) -> Batch:
     return Batch([Missing("can't be read (no answer)")], False, 0, 0, "")
 
 
-def _follow_file(source: Tail, watch: Watch, stop: Stop, attention: Attention) -> Iterator[Batch]:
+def _follow_file(source: Tailer, watch: Watch, stop: Stop, attention: Attention) -> Iterator[Batch]:
     woke, told, deadline = Woke.RETRY, "", 0.0
     attention.began = time.monotonic()
     watch.arm()  # before the first look: what is written after it ends the wait

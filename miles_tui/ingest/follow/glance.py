@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from miles_tui.ingest.files.fingerprint import is_packed
 from miles_tui.ingest.files.log_file import Log, read_all
-from miles_tui.ingest.files.open_file import MARK, NOTHING, Key, Lost, PlainFile, Trace, in_words
+from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, Lost, PlainFile, in_words
 from miles_tui.ingest.files.rotations import is_rotation
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece, Why
 
@@ -39,7 +39,7 @@ class Glance:
         self.position = 0  # bytes given
         self.mark: Mark = ()  # of the file, when it was read to its end
         self._once: Iterator[Piece] = self._before()
-        self._key: Key | None = None  # the file that was read, up to the end of `_trace`
+        self._key: FileKey | None = None  # the file that was read, up to the end of `_trace`
         self._trace = NOTHING
         self._missing = ""
 
@@ -143,5 +143,5 @@ def _sliced(chunks: Iterator[bytes]) -> Iterator[Piece]:
     return (Data(chunk[at : at + PIECE]) for chunk in chunks for at in range(0, len(chunk), PIECE))
 
 
-def _ends(trace: Trace) -> Trace:
+def _ends(trace: Fingerprint) -> Fingerprint:
     return replace(trace, opening=b"", spots=())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from miles_tui.ingest.files.fingerprint import Source
+from miles_tui.ingest.files.fingerprint import TextFile
 from miles_tui.ingest.files.open_file import MARK, Lost, PlainFile
 from miles_tui.ingest.follow.rotation_tracker import Succession
 
@@ -31,7 +31,7 @@ class Rewritten:
         self._again = False  # all that was read is a beginning of a text that was read before
         self._over: Overwriting | None = None
 
-    def comes_again(self, held: Source, *, first: bool) -> bool:
+    def comes_again(self, held: TextFile, *, first: bool) -> bool:
         """Whether what was just read of the file is not new, or not yet known to be. `first`: it is the first of it.
 
         A text that turns out to be another one is read from its beginning.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from miles_tui.ingest.files.away import UnlessAway, is_away
 from miles_tui.ingest.files.fingerprint import (
-    Source,
+    TextFile,
     Unread,
     as_source,
     as_sources,
@@ -19,18 +19,18 @@ from miles_tui.ingest.files.fingerprint import (
     find_unread,
     is_packed,
 )
-from miles_tui.ingest.files.open_file import MARK, NOTHING, Key, PlainFile, Trace
+from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, PlainFile
 from miles_tui.ingest.files.rotations import is_ambiguous, lies_between
 from miles_tui.ingest.follow.chunks import Why
-from miles_tui.ingest.follow.directory_snapshot import Folder, Found, oldest_first
+from miles_tui.ingest.follow.directory_snapshot import FileInFolder, Folder, oldest_first
 
-PAST = 64  # texts remembered, to know their copies
+PAST_TEXTS = 64  # texts remembered, to know their copies
 LOOKS = 5  # a path that changes more often than that while we look is left for the next time
 SLACK_NS = (
     2_000_000_000  # a rotation that was missed is no older than the file before it; late lines may make that younger
 )
 
-Step = tuple[Why | None, Source]  # the cut before a file (None: its text goes on), and the file
+Step = tuple[Why | None, TextFile]  # the cut before a file (None: its text goes on), and the file
 
 
 def _real(path: str) -> str:
@@ -60,11 +60,11 @@ class Succession:
         self.path = path
         self.remote = remote
         self._begun = False
-        self._past: deque[tuple[Key, Trace]] = deque(maxlen=PAST)
+        self._past: deque[tuple[FileKey, Fingerprint]] = deque(maxlen=PAST_TEXTS)
         self._real = os.path.realpath(path)
         self._folder: Folder | None = None  # at the last change; None before the first look
 
-    def look(self) -> tuple[Key, int]:
+    def look(self) -> tuple[FileKey, int]:
         """The file that the path leads to now, and its size. Raises OSError."""
         if self.remote:
             with PlainFile(self.path) as file:
@@ -73,26 +73,26 @@ class Succession:
             found = os.stat(self.path)  # noqa: PTH116
         return (found.st_dev, found.st_ino), found.st_size
 
-    def remember(self, file: Source) -> None:
+    def remember(self, file: TextFile) -> None:
         """What was read of `file` is not to be read again, wherever it turns up. It is the last text that was read."""
         if file.trace.size and not any(file.trace.begins(known) for _, known in self._past):
             self._forget(file)
             self._past.append((file.key, file.trace))
 
-    def remember_late(self, file: Source) -> None:
+    def remember_late(self, file: TextFile) -> None:
         """The same of a text to which lines were added after the next one was begun."""
         self._forget(file)
-        if len(self._past) == PAST:
+        if len(self._past) == PAST_TEXTS:
             self._past.popleft()
         self._past.appendleft((file.key, file.trace))
 
-    def _forget(self, file: Source) -> None:
+    def _forget(self, file: TextFile) -> None:
         """What is known of the beginning of the text that was read of `file`."""
         for key, known in tuple(self._past):
             if key == file.key and known.opening and file.trace.opening.startswith(known.opening):
                 self._past.remove((key, known))
 
-    def skip_known(self, file: Source) -> bool:
+    def skip_known(self, file: TextFile) -> bool:
         """Set a text that is begun behind the end of the last one read, where that is in it; returns whether it is.
 
         That is so when a log's head is cut off: its newest lines are written over it, or renamed to it.
@@ -104,7 +104,7 @@ class Succession:
             file.starts_behind(end)
         return end > 0
 
-    def known_of(self, file: Source) -> Trace:
+    def known_of(self, file: TextFile) -> Fingerprint:
         """What of the bytes that were read of `file`, from its beginning on, was read before; NOTHING where it differs.
 
         All of them (its own trace), while they are no more than a beginning of such a text: it is being written again.
@@ -118,7 +118,7 @@ class Succession:
             return file.trace
         return max(alike, key=lambda known: known.size, default=NOTHING)
 
-    def line_up(self, held: Source | None) -> list[Step]:
+    def line_up(self, held: TextFile | None) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.
 
         Empty when that is `held` itself, while that holds no text yet, or while the path changes too
@@ -142,9 +142,9 @@ class Succession:
                 return steps
         return []
 
-    def _steps(self, held: Source | None, new: PlainFile) -> list[Step] | None:
+    def _steps(self, held: TextFile | None, new: PlainFile) -> list[Step] | None:
         """One try of `line_up`; None when the folder changed under it. Then, and on an error, all files are closed."""
-        missed: list[Source] = []
+        missed: list[TextFile] = []
         try:
             real = _real(self.path)
             place, name = os.path.split(real)
@@ -175,7 +175,7 @@ class Succession:
         self._real, self._begun, self._folder = real, True, folder
         return [*((Why.ROTATED if n else first, file) for n, file in enumerate(missed)), (why, newest)]
 
-    def reopen(self, file: Source) -> bool:
+    def reopen(self, file: TextFile) -> bool:
         """Open `file`, whose descriptor fails, anew: by the path, or as the rotation that begins with what was read.
 
         Returns whether it was found. Raises OSError where it can't be looked for.
@@ -198,7 +198,7 @@ class Succession:
             file.take(new)
         return True
 
-    def number_anew(self, unread: Iterable[Source]) -> None:
+    def number_anew(self, unread: Iterable[TextFile]) -> None:
         """From now on texts tell which files lay here before: inodes may be others. Those of `unread` are forgotten.
 
         Raises OSError, and then nothing is changed.
@@ -209,14 +209,14 @@ class Succession:
             folder, found = Folder.look(self._folder.path, {Path(self._real).name})
             self._folder = folder.without_new(found, texts)
 
-    def _why(self, held: Source | None, real: str) -> Why | None:
+    def _why(self, held: TextFile | None, real: str) -> Why | None:
         if not self._begun:
             return None
         if real != self._real:
             return Why.LINK_SWAPPED
         return Why.ROTATED if isinstance(held, PlainFile) and held.stat().st_nlink else Why.RECREATED
 
-    def _resume(self, held: Source | None, new: PlainFile, why: Why | None) -> Why | None:
+    def _resume(self, held: TextFile | None, new: PlainFile, why: Why | None) -> Why | None:
         """Begin behind what was read of the same text: a log synced anew, restored, or moved back."""
         texts = [*self._past, *([(held.key, held.trace)] if held else [])]
         fitting = [(key, t) for key, t in texts if (key == new.key or t.size >= 2 * MARK) and new.fits(t)]
@@ -227,8 +227,13 @@ class Succession:
         return None if known == texts[-1] and why is not Why.ROTATED else why
 
     def _missed(
-        self, held: Source | None, new: PlainFile, appeared: list[Found], folder: Folder, found: list[Found]
-    ) -> list[Source]:
+        self,
+        held: TextFile | None,
+        new: PlainFile,
+        appeared: list[FileInFolder],
+        folder: Folder,
+        found: list[FileInFolder],
+    ) -> list[TextFile]:
         """The files that `appeared` since the last look, among all that were `found`, and hold something unread."""
         since = held.stat().st_mtime_ns - SLACK_NS if isinstance(held, PlainFile) else 0
         named = next((f for f in found if held and f.key == held.key), None)
@@ -252,11 +257,11 @@ class Succession:
             closing.pop_all()
         return sources
 
-    def _texts(self, held: Source | None) -> list[Trace]:
+    def _texts(self, held: TextFile | None) -> list[Fingerprint]:
         """All that was read, and `held`."""
         return [trace for _, trace in self._past] + ([held.trace] if held else [])
 
-    def _unread(self, file: PlainFile, read: list[Trace], older: list[Trace]) -> Unread | None:
+    def _unread(self, file: PlainFile, read: list[Fingerprint], older: list[Fingerprint]) -> Unread | None:
         """As `known.find_unread`, of the texts `read`. A packed file may also be one of the `older` ones.
 
         Beside the plain file of its name a packed one (gzip is at work) says nothing of its own.
@@ -273,7 +278,7 @@ class Succession:
         ambiguous = is_ambiguous(Path(file.path).name, Path(self._real).name)
         return not ambiguous or lies_between(file, before, after)
 
-    def truncated_away(self, held: PlainFile) -> list[Source]:
+    def truncated_away(self, held: PlainFile) -> list[TextFile]:
         """What `held` contained before it was truncated and was not read, oldest first: from the copies made of it.
 
         The copy of what we were reading is set behind what we read; further ones are of texts that

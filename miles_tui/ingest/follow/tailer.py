@@ -23,8 +23,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from miles_tui.ingest.files.away import is_away
-from miles_tui.ingest.files.fingerprint import Source
-from miles_tui.ingest.files.open_file import CHUNK, NOTHING, GzipFile, Key, Lost, PlainFile, in_words
+from miles_tui.ingest.files.fingerprint import TextFile
+from miles_tui.ingest.files.open_file import CHUNK, NOTHING, FileKey, GzipFile, Lost, PlainFile, in_words
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing, Piece, Why
 from miles_tui.ingest.follow.late_lines import LateLines
 from miles_tui.ingest.follow.rewritten import TORN_SECONDS, Rewritten
@@ -38,10 +38,10 @@ DEAD_SECONDS = 2.0  # a descriptor that fails for so long, while the path can be
 LATE_SECONDS = 60.0  # without lines that its writer still adds, a rotated file is let go; a look costs 3 us
 DELETED_SECONDS = 3600.0  # a deleted file that no longer grows is let go then: it takes space on the disk
 LATE_FILES = 4
-AGAIN_SECONDS = 0.05  # the path changed faster than it could be looked at
+LOOK_AGAIN_SECONDS = 0.05  # the path changed faster than it could be looked at
 
 
-class Tail:
+class Tailer:
     """The bytes of the log at `path`, which need not exist yet; of its first file from byte `start` on.
 
     `remote`: the file system is shared over a network, where sizes are confirmed longer. `clock`
@@ -61,7 +61,7 @@ class Tail:
         self._shrink = SHRINK_SECONDS_REMOTE if remote else SHRINK_SECONDS
         self._clock = clock
         self._succession = Succession(path, remote=remote)
-        self._held: Source | None = None
+        self._held: TextFile | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
         self._empty_at: int | None = None  # when the held file was written to last, if it was empty at the last look
@@ -69,7 +69,7 @@ class Tail:
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
         self._rewritten = Rewritten(self._succession, self._since, self._lasted)
-        self._ripe: Key | None = None  # the new file at the path, seen to hold text before the last read of the old
+        self._ripe: FileKey | None = None  # the new file at the path, seen to hold text before the last read of the old
         self._missing = ""
 
     @property
@@ -166,7 +166,7 @@ class Tail:
             self._say_missing(error, out)
             return None
         if not self._next:
-            self.retry_in = AGAIN_SECONDS
+            self.retry_in = LOOK_AGAIN_SECONDS
             return None
         self._say_found(out)
         first = self._next[0][1]
@@ -197,7 +197,7 @@ class Tail:
             return None
         self._since.pop("torn", None)
         if not self._next:
-            self.retry_in = AGAIN_SECONDS if size else None
+            self.retry_in = LOOK_AGAIN_SECONDS if size else None
             return None
         self._say_found(out)
         return self._turn(out)
@@ -222,7 +222,7 @@ class Tail:
             out.append(Cut(why))
             self._last = b"\n"
 
-    def _put_away(self, file: Source) -> None:
+    def _put_away(self, file: TextFile) -> None:
         self._succession.remember(file)
         if isinstance(file, GzipFile) or not file.live:
             file.close()
@@ -254,13 +254,13 @@ class Tail:
         try:
             return late.read()
         except OSError:
-            late.until = max(late.until, now + AGAIN_SECONDS)
+            late.until = max(late.until, now + LOOK_AGAIN_SECONDS)
         if "away" not in self._since:
             with suppress(OSError):
                 late.until = late.until if self._succession.reopen(late.file) else now
         return b""
 
-    def _start_over(self, held: Source, lost: Lost, out: list[Piece]) -> bytes | None:
+    def _start_over(self, held: TextFile, lost: Lost, out: list[Piece]) -> bytes | None:
         """The file is no longer what we read: go on with what a copy has more of it, then from its beginning."""
         if self._next:
             return self._turn(out)  # a copy, or a file already rotated away: it is of no more use
@@ -275,7 +275,7 @@ class Tail:
         self._since.pop("shrunk", None)
         return self._turn(out)
 
-    def _from_its_beginning(self, held: PlainFile, before: list[Source]) -> None:
+    def _from_its_beginning(self, held: PlainFile, before: list[TextFile]) -> None:
         """Next comes what was truncated away, then the file's present text."""
         goes_on = bool(before) and before[0].offset > 0
         self._succession.remember(held)
@@ -283,12 +283,12 @@ class Tail:
         whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]
         self._next.extend(zip(whys, (*before, held), strict=True))
 
-    def _came_and_went(self, held: Source) -> bool:
+    def _came_and_went(self, held: TextFile) -> bool:
         """Whether a file that was empty at the last look held a text since then, that was copied and truncated away."""
         if isinstance(held, GzipFile) or (self._empty_at is None and held.trace is not NOTHING):
             return False
         written = held.stat().st_mtime_ns
-        read, texts = held.trace, list[Source]()
+        read, texts = held.trace, list[TextFile]()
         if self._empty_at not in (None, written):
             held.trace = NOTHING
             try:
@@ -303,14 +303,14 @@ class Tail:
         self._empty_at = written if read is NOTHING else None
         return False
 
-    def _dead(self, held: Source, error: OSError, out: list[Piece]) -> bytes | None:
+    def _dead(self, held: TextFile, error: OSError, out: list[Piece]) -> bytes | None:
         """The open file can't be read. If the path can be opened meanwhile, the file is found anew, or given up."""
         self._away(error, out)
         self._since.setdefault("failed", self._clock())
         try:
             if self._succession.reopen(held):
                 self._since.pop("dead", None)
-                self.retry_in = AGAIN_SECONDS
+                self.retry_in = LOOK_AGAIN_SECONDS
             elif self._lasted("dead", DEAD_SECONDS):
                 unread = [file for _, file in self._next]
                 self._succession.number_anew(unread)
@@ -318,7 +318,7 @@ class Tail:
                 for file in (held, *unread):
                     file.close()
                 self._next.clear()
-                self._held, self.retry_in = None, AGAIN_SECONDS
+                self._held, self.retry_in = None, LOOK_AGAIN_SECONDS
         except OSError as worse:
             if is_away(worse):
                 self._since.pop("dead", None)

@@ -27,7 +27,9 @@ STEP_MS = 20
 DEBOUNCE_MS = 40  # how long events are gathered in a busy folder; the default of 1600 answers after 850 ms
 HEARTBEAT = 1.0
 POLL = 0.2
-FAR = 2.0  # between two looks at a log that is not on the screen: eight of them cost 0.1 % of a core, events 1.4 %
+FAR_SECONDS = (
+    2.0  # between two looks at a log that is not on the screen: eight of them cost 0.1 % of a core, events 1.4 %
+)
 UNHEARD = 3  # looks in a row that found text without an event: events don't come here
 FROM_AFAR = "now and then"
 LINKS = 40  # as the kernel allows in one path
@@ -234,7 +236,7 @@ class Watch:
         """Until something may have changed, the next look is due, or it is stopped."""
         if self._notify is not None and not self._attention.near:
             self._leave()
-        beat = HEARTBEAT if self._notify else POLL if self._attention.near else FAR
+        beat = HEARTBEAT if self._notify else POLL if self._attention.near else FAR_SECONDS
         seconds = beat if retry_in is None else min(beat, retry_in)
         if self._notify is None or seconds * 1000 < STEP_MS:  # which watchfiles would round up to its step
             self._stop.wait(seconds)

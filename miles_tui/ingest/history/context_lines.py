@@ -18,14 +18,14 @@ from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.files.open_file import GZIP_MAGIC
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
-BLOCK = 1 << 20
+CONTEXT_BLOCK = 1 << 20
 AROUND = 96 * 1024  # bytes before the record and behind it: a dozen rollouts of lines without noise
-SLACK = 2.0  # seconds: the record that an alert was raised with has the alert's own time
+TIME_SLACK = 2.0  # seconds: the record that an alert was raised with has the alert's own time
 _KINDS = ("rollout", "perf")
 
 
 @dataclass(slots=True, frozen=True)
-class Place:
+class ContextLines:
     """The lines around a record: complete ones, `text[at:]` begins with the record's own."""
 
     path: Path
@@ -33,13 +33,13 @@ class Place:
     at: int
 
 
-def find_place(parts: Sequence[Path], rollout: int, time: float | None = None) -> Place | None:
+def find_place(parts: Sequence[Path], rollout: int, time: float | None = None) -> ContextLines | None:
     """The newest record of `rollout`, or the one nearest to `time` (seconds of the log's clock); None if none is left.
 
     `parts` are the log's files, oldest first. A restarted run has several records of one number: the time tells
     which is meant. Raises UnreadableLog; a packed file is no place.
     """
-    best: tuple[float, Place] | None = None
+    best: tuple[float, ContextLines] | None = None
     for path in reversed(parts):
         try:
             with path.open("rb") as file:
@@ -49,20 +49,20 @@ def find_place(parts: Sequence[Path], rollout: int, time: float | None = None) -
                     off = 0.0 if time is None or record.time is None else abs(record.time - time)
                     if best is None or off < best[0]:
                         best = off, _around(path, file, offset, length)
-                    if off <= SLACK:
+                    if off <= TIME_SLACK:
                         return best[1]
         except OSError as error:
             raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
     return best[1] if best is not None else None
 
 
-def _around(path: Path, file: BinaryIO, offset: int, length: int) -> Place:
+def _around(path: Path, file: BinaryIO, offset: int, length: int) -> ContextLines:
     start = max(0, offset - AROUND)
     file.seek(start)
     before, line, after = file.read(offset - start), file.read(length), file.read(AROUND)
     if start:
         before = before[before.find(b"\n") + 1 :]
-    return Place(path, before + line + after[: after.rfind(b"\n") + 1], len(before))
+    return ContextLines(path, before + line + after[: after.rfind(b"\n") + 1], len(before))
 
 
 def _records_backwards(file: BinaryIO, rollout: int) -> Iterator[tuple[int, int, Record]]:
@@ -70,7 +70,7 @@ def _records_backwards(file: BinaryIO, rollout: int) -> Iterator[tuple[int, int,
     # Digits first: a literal is what a search can begin with quickly.
     colour = rb"(?:\x1b\[[0-9;]*m)?"
     number = re.compile(b"%d%s:%s ?%s\\{" % (rollout, colour, colour, colour))
-    for start, block in blocks_backwards(file.fileno(), BLOCK):
+    for start, block in blocks_backwards(file.fileno(), CONTEXT_BLOCK):
         for found in reversed(list(number.finditer(block))):
             begin = block.rfind(b"\n", 0, found.start()) + 1
             end = block.find(b"\n", found.end())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from miles_tui.core.model.records import Fact, FactKind, Item, Record
+from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_file
@@ -24,11 +24,11 @@ def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool 
 
     With `ahead` a long log is read by a second process where there is a core for it (see `ingest.ahead`).
     """
-    batches = partial(_batches, log, pause)
+    batches = partial(_item_batches, log, pause)
     return read_ahead(batches) if ahead and _is_long(log) and can_read_ahead() else batches()
 
 
-def _batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
+def _item_batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
     reader, told = Reader(pause=pause), list[str]()
     sample = bytearray()  # of a log without a record so far: a pipe can't be looked at again
     empty = True
@@ -41,10 +41,10 @@ def _batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
         yield items
     items = reader.finish()
     yield items
-    yield [Fact(FactKind.CUT_SHORT, said) for said in told]
+    yield [Event(EventKind.CUT_SHORT, said) for said in told]
     if empty and not any(isinstance(item, Record) for item in items):
         _refuse_binary(log, sample)
-        yield [Fact(FactKind.NO_METRIC, why_empty(log, bytes(sample)))]
+        yield [Event(EventKind.NO_METRIC, why_empty(log, bytes(sample)))]
 
 
 def _refuse_binary(log: Log, sample: bytes | bytearray, least: int = 0) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from miles_tui.core.model.records import Fact, FactKind, Record
+from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.parsing.fast_path import Usual
 from miles_tui.core.parsing.line_splitter import MAX_LINE, line_end, line_start, without_hole
 from miles_tui.core.parsing.metric_line import records_in
@@ -23,13 +23,18 @@ from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
 from miles_tui.ingest.files.open_file import GZIP_MAGIC, PlainFile, unpacked, unreadable
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
-BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
+SEARCH_BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
 STRETCH = 1 << 20  # bytes without a record, from which on text is searched as it is read (`core.reader.GAP`),
-SEARCHED = 6  # at so many times the price
+SEARCH_FACTOR = 6  # at so many times the price
 PIECE = 1 << 16
 LAUNCH = 4 << 20  # bytes at the beginning in which the printed arguments are looked for
-ARGUMENTS = (b"arguments ---", b"train.py", b"train_async.py", b"ray job submit")  # without any of these none are there
-_NEAR = re.compile(rb"\d: ?\{")  # without it a line holds no record
+LAUNCH_WORDS = (
+    b"arguments ---",
+    b"train.py",
+    b"train_async.py",
+    b"ray job submit",
+)  # without any of these none are there
+_NUMBERED_BRACE = re.compile(rb"\d: ?\{")  # without it a line holds no record
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 
 
@@ -99,7 +104,7 @@ def begin_in(parts: Sequence[Path], past: Past) -> tuple[int, int]:
 
 def _in_plain(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, int] | None:
     """The place in this part; None where all of it is wanted."""
-    for start, block in blocks_backwards(file.fileno(), BLOCK):
+    for start, block in blocks_backwards(file.fileno(), SEARCH_BLOCK):
         before = boundary.records
         for at, line in _candidates_backwards(block):
             known = boundary.records
@@ -122,20 +127,20 @@ def _in_packed(file: PlainFile, boundary: _Boundary, part: int) -> tuple[int, in
             rest = bytes(without_hole((rest + text)[-MAX_LINE:]))
         else:
             block = rest + lines + newline
-            found += reversed(list(_records_backwards(block, at - len(rest), boundary)))
+            found += reversed(list(_positions_backwards(block, at - len(rest), boundary)))
             rest = more
         at += len(text)
-    found += _records_backwards(rest, at - len(rest), boundary)
+    found += _positions_backwards(rest, at - len(rest), boundary)
     for end, records in reversed(found):
         if boundary.are_before(records):
             return part, end
     return None
 
 
-def _records_backwards(block: bytes, at: int, boundary: _Boundary) -> Iterator[tuple[int, list[Record]]]:
+def _positions_backwards(block: bytes, at: int, boundary: _Boundary) -> Iterator[tuple[int, list[Record]]]:
     """(offset of the line's end, its records without their metrics), from the last line to the first."""
     for begin, line in _candidates_backwards(block):
-        if _NEAR.search(line) and (records := boundary.records_of(line)):
+        if _NUMBERED_BRACE.search(line) and (records := boundary.records_of(line)):
             yield at + begin + len(line), [replace(record, metrics={}) for record in records]
 
 
@@ -165,13 +170,13 @@ def without_past(log: Log, past: Past) -> Log:
     return replace(log, before=log.parts[part:-1], start=start, launch=tuple(launch_facts(log.parts[0])))
 
 
-def launch_facts(path: Path) -> list[Fact]:
+def launch_facts(path: Path) -> list[Event]:
     """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog.
 
     A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the one that has `ARGUMENTS` in it.
     """
     reader, before, found, read = Reader(), b"", False, 0
-    facts: list[Fact] = []
+    facts: list[Event] = []
     chunks = read_all(path)
     for piece in (chunk[at : at + PIECE] for chunk in chunks for at in range(0, len(chunk), PIECE)):
         if read >= LAUNCH:
@@ -179,7 +184,7 @@ def launch_facts(path: Path) -> list[Fact]:
         if not (piece := bytes(without_hole(piece))):
             continue
         read += len(piece)
-        if not found and not (found := any(words in before[-64:] + piece for words in ARGUMENTS)):
+        if not found and not (found := any(words in before[-64:] + piece for words in LAUNCH_WORDS)):
             if any(records_in(line).records for _, line in _candidates_backwards(piece)):
                 return facts
             before = piece
@@ -187,7 +192,7 @@ def launch_facts(path: Path) -> list[Fact]:
         for item in (*reader.feed(before), *reader.feed(piece)):
             if isinstance(item, Record):
                 return facts  # the launch is over
-            if item.kind is FactKind.ARGS:
+            if item.kind is EventKind.ARGS:
                 facts.append(item)
         before = b""
     return facts
@@ -224,7 +229,7 @@ class _Boundary:
         """Whether no more may be read. To be told of each block, and how many records were seen before it."""
         self._empty = 0 if self.records > before else self._empty + size
         if self._past.most is not None and before:
-            self._spent += size * (SEARCHED if self._empty > STRETCH else 1)
+            self._spent += size * (SEARCH_FACTOR if self._empty > STRETCH else 1)
             return self._spent >= self._past.most
         return False
 

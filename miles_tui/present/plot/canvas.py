@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.present.plot.scale import Scale
-from miles_tui.present.plot.sparkline import ASCII, BLOCKS, Glyphs
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS, BLOCKS, Glyphs
 
-Run = tuple[str, str]  # style name, text
-Line = Sequence[tuple[int, float]]  # (rollout, value)
+StyledRun = tuple[str, str]  # style name, text
+Polyline = Sequence[tuple[int, float]]  # (rollout, value)
 Dots = list[tuple[float, float]]  # across and up, in dots
 Layer = list[list[int]]  # rows from the top, a braille pattern (0 to 255) a cell
-Canvas = Callable[[int, int, Dots, bool], Layer]  # width and height in cells, what to set, joined by lines?
+Rasterizer = Callable[[int, int, Dots, bool], Layer]  # width and height in cells, what to set, joined by lines?
 
 ACROSS, UP = 2, 4  # dots of a cell
 BLOB = 3  # dots a rollout has for itself across from which on it is drawn as four, which are seen from afar
@@ -28,7 +28,7 @@ _ASCII = {"chart.mean": "*", "chart.cursor": "#", "chart.second": "+", "chart.th
 
 
 @dataclass(slots=True, frozen=True)
-class Mark:
+class PointMark:
     """Something that happened at a rollout: a line through the chart, `glyph` at its top."""
 
     rollout: int
@@ -46,7 +46,7 @@ class Chart:
 
     width: int
     height: int
-    lines: list[list[Run]] = field(default_factory=list)
+    lines: list[list[StyledRun]] = field(default_factory=list)
     span: tuple[int, int] = (0, 1)
     bounds: tuple[float, float] = (0.0, 1.0)
     left: int = 0
@@ -71,7 +71,7 @@ class Chart:
 class Picture:
     """The canvas of a chart: a style and either a character or dots for each cell."""
 
-    def __init__(self, chart: Chart, rows: int, glyphs: Glyphs, canvas: Canvas) -> None:
+    def __init__(self, chart: Chart, rows: int, glyphs: Glyphs, canvas: Rasterizer) -> None:
         self.chart, self.rows, self.glyphs, self._canvas = chart, rows, glyphs, canvas
         self.columns = chart.columns
         self.across = Scale(*chart.span, self.columns * ACROSS)
@@ -82,20 +82,20 @@ class Picture:
         self.dots = [[0] * self.columns for _ in range(rows)]
         self._tags: set[tuple[int, int]] = set()
 
-    def behind(self, band: tuple[float, float] | None, restarts: Iterable[int], marks: Iterable[Mark]) -> None:
+    def behind(self, band: tuple[float, float] | None, restarts: Iterable[int], marks: Iterable[PointMark]) -> None:
         """What lies behind the values: the range, where attempts begin, alerts."""
         self.flat(band)
-        self.upright([Mark(rollout, "chart.axis") for rollout in restarts], self.glyphs.parting)
-        self.upright(marks, "╎" if self.glyphs is not ASCII else ":", heads=True)
+        self.upright([PointMark(rollout, "chart.axis") for rollout in restarts], self.glyphs.parting)
+        self.upright(marks, "╎" if self.glyphs is not ASCII_GLYPHS else ":", heads=True)
 
     def flat(self, band: tuple[float, float] | None) -> None:
         """The edges of the range, where they are in sight."""
         for edge in band or ():
             if self.chart.bounds[0] <= edge <= self.chart.bounds[1]:
                 row = self.rows - 1 - self.up.dot(edge) // UP
-                self.char[row] = ["-" if self.glyphs is ASCII else "╌"] * self.columns
+                self.char[row] = ["-" if self.glyphs is ASCII_GLYPHS else "╌"] * self.columns
 
-    def upright(self, marks: Iterable[Mark], char: str, *, heads: bool = False, over: bool = False) -> None:
+    def upright(self, marks: Iterable[PointMark], char: str, *, heads: bool = False, over: bool = False) -> None:
         """A line through the whole height at each mark; `over`: through what is drawn, too."""
         for mark in marks:
             column = self.chart.column_of(mark.rollout)
@@ -110,7 +110,7 @@ class Picture:
             if heads:
                 self._put(0, column, mark.style, mark.glyph or self.glyphs.above)
 
-    def line(self, values: Line, style: str, up: Scale | None = None, tag: str = "", *, thin: bool = False) -> None:
+    def line(self, values: Polyline, style: str, up: Scale | None = None, tag: str = "", *, thin: bool = False) -> None:
         """Values joined by a line, those inside the x-range and the scale `up` (the chart's own without it).
 
         `tag` is a character behind the line's end: which line it is, without colours. `thin`: of many values in one
@@ -159,9 +159,9 @@ class Picture:
             elif p.flags & PAUSED:
                 self._put(self.rows - 1 - self.up.dot(p.value) // UP, column, "spark.paused", self.glyphs.paused)
 
-    def text(self, row: int) -> list[Run]:
+    def text(self, row: int) -> list[StyledRun]:
         """A row of the canvas."""
-        cells: list[Run] = []
+        cells: list[StyledRun] = []
         for style, char, dots in zip(self.style[row], self.char[row], self.dots[row], strict=True):
             cells.append((style, _glyph(dots, style, self.glyphs) if dots else char))
         return cells
@@ -172,7 +172,7 @@ class Picture:
     def _put(self, row: int, column: int, style: str, char: str) -> None:
         self.style[row][column], self.char[row][column], self.dots[row][column] = style, char, 0
 
-    def _lay(self, values: Line, style: str, up: Scale, *, lines: bool) -> None:
+    def _lay(self, values: Polyline, style: str, up: Scale, *, lines: bool) -> None:
         if not values:
             return
         kept = thinned(values, self.coarse if self.dense and not lines else self.across)
@@ -188,7 +188,7 @@ class Picture:
                     self.style[row][column] = style
 
 
-def thinned(values: Line, across: Scale) -> list[tuple[int, float]]:
+def thinned(values: Polyline, across: Scale) -> list[tuple[int, float]]:
     """At most two values for a column of dots, the lowest and the highest, in their order."""
     columns: dict[int, list[tuple[int, float]]] = {}
     for pair in values:
@@ -200,7 +200,7 @@ def thinned(values: Line, across: Scale) -> list[tuple[int, float]]:
     return out
 
 
-def _averaged(values: Line, across: Scale) -> list[tuple[int, float]]:
+def _averaged(values: Polyline, across: Scale) -> list[tuple[int, float]]:
     """One value for a column of dots, their mean, at the last of their rollouts."""
     columns: dict[int, list[tuple[int, float]]] = {}
     for pair in values:
@@ -226,6 +226,6 @@ def _glyph(dots: int, style: str, glyphs: Glyphs) -> str:
     if glyphs is BLOCKS:
         halves = ((0x03, 0x18), (0x44, 0xA0))  # left and right dots of the upper and of the lower half
         return _QUARTERS[sum(1 << i for i, bits in enumerate(b for half in halves for b in half) if dots & bits)]
-    if glyphs is ASCII:
+    if glyphs is ASCII_GLYPHS:
         return _ASCII.get(style, ".")
     return chr(0x2800 + dots)

@@ -19,11 +19,23 @@ from itertools import pairwise
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.core.text.numbers import number
-from miles_tui.present.plot.canvas import ACROSS, UP, Canvas, Chart, Dots, Layer, Line, Mark, Picture, Run, thinned
-from miles_tui.present.plot.scale import WIDE, Scale, labels, rollout_range, ticks, value_range
-from miles_tui.present.plot.sparkline import ASCII, BRAILLE, Glyphs
+from miles_tui.present.plot.canvas import (
+    ACROSS,
+    UP,
+    Chart,
+    Dots,
+    Layer,
+    Picture,
+    PointMark,
+    Polyline,
+    Rasterizer,
+    StyledRun,
+    thinned,
+)
+from miles_tui.present.plot.scale import WIDE_BAND, Scale, labels, rollout_range, ticks, value_range
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS, BRAILLE, Glyphs
 
-LEAST_WIDTH, LEAST_HEIGHT = 24, 6  # cells below which axes leave no picture
+CHART_LEAST_WIDTH, CHART_LEAST_HEIGHT = 24, 6  # cells below which axes leave no picture
 LABEL, ROOMY = 8, 60  # cells of a y-axis, kept on roomy charts: a longer number would move the whole picture
 LEAST_CANVAS = 16  # columns that a right axis must leave
 TICK_ROWS, TICK_COLUMNS = 4, 12  # cells between two numbers of an axis, at least
@@ -31,14 +43,14 @@ TICK_ROWS, TICK_COLUMNS = 4, 12  # cells between two numbers of an axis, at leas
 # Bits of a braille pattern by (column, row from the top).
 _BITS = {(0, 0): 1, (0, 1): 2, (0, 2): 4, (0, 3): 64, (1, 0): 8, (1, 1): 16, (1, 2): 32, (1, 3): 128}
 
-__all__ = ["Canvas", "Chart", "Mark", "Other", "canvas", "draw_chart", "plain_canvas", "readout", "thinned"]
+__all__ = ["Chart", "Other", "PointMark", "Rasterizer", "canvas", "draw_chart", "plain_canvas", "readout", "thinned"]
 
 
 @dataclass(slots=True, frozen=True)
 class Other:
     """Another signal on the same x-axis: its mean as a line of this style, on a scale of its own; `tag` names it."""
 
-    means: Line
+    means: Polyline
     style: str = "chart.second"
     tag: str = ""
 
@@ -64,18 +76,18 @@ def draw_chart(
     width: int,
     height: int,
     points: Sequence[Point],
-    means: Line,
+    means: Polyline,
     *,
     band: tuple[float, float] | None = None,
-    marks: Sequence[Mark] = (),
-    references: Sequence[Line] = (),
+    marks: Sequence[PointMark] = (),
+    references: Sequence[Polyline] = (),
     others: Sequence[Other] = (),
     tag: str = "",
     log: bool = False,
     span: tuple[int, int] | None = None,
     cursor: int | None = None,
     glyphs: Glyphs = BRAILLE,
-    dots: Canvas | None = None,
+    dots: Rasterizer | None = None,
 ) -> Chart:
     """Draw a signal on `width` x `height` cells.
 
@@ -87,7 +99,7 @@ def draw_chart(
     would press the signal flat are drawn as far as they are in sight. `dots` sets the dots,
     plotext without it. Too small a size gives one plain sentence.
     """
-    if width < LEAST_WIDTH or height < LEAST_HEIGHT:
+    if width < CHART_LEAST_WIDTH or height < CHART_LEAST_HEIGHT:
         return _sentence(width, height, "too small for a chart", "too small")
     if not points:
         return _sentence(width, height, "no values yet")
@@ -117,19 +129,19 @@ def draw_chart(
     picture.line(means, "chart.mean", tag=tag, thin=picture.dense)
     picture.signs(points)
     if cursor is not None:
-        picture.upright([Mark(cursor, "chart.cursor")], "│" if glyphs is not ASCII else "|", over=True)
+        picture.upright([PointMark(cursor, "chart.cursor")], "│" if glyphs is not ASCII_GLYPHS else "|", over=True)
     chart.lines = _framed(picture, left, right, others[0].style if others else "", cursor)
     return chart
 
 
-def _in_span(line: Line, span: tuple[int, int]) -> list[float]:
+def _in_span(line: Polyline, span: tuple[int, int]) -> list[float]:
     return [y for x, y in line if span[0] <= x <= span[1]]
 
 
 def _with_references(values: list[float], others: list[float]) -> list[float]:
     """The values that set the scale: references are among them unless they would press the signal flat."""
     own, all_ = ([v for v in some if math.isfinite(v)] for some in (values, [*values, *others]))
-    if own and all_ and max(all_) - min(all_) <= WIDE * (max(own) - min(own)):
+    if own and all_ and max(all_) - min(all_) <= WIDE_BAND * (max(own) - min(own)):
         return all_
     return values
 
@@ -142,7 +154,7 @@ def _axis(values: Iterable[float], band: tuple[float, float] | None, log: bool, 
     return _Axis(Scale(low, high, rows * UP, log), dict(zip(steps, labels(steps, log=log), strict=True)), least)
 
 
-def readout(points: Sequence[Point], means: Line, cursor: int, digits: int = 3) -> str:
+def readout(points: Sequence[Point], means: Polyline, cursor: int, digits: int = 3) -> str:
     """What the cursor reads: `rollout 31   0.0149   mean 0.0150`, and what is special about the value."""
     value = next((p for p in reversed(points) if p.rollout == cursor and not p.flags & DEAD), None)
     if value is None:
@@ -159,19 +171,19 @@ def _restarts(points: Sequence[Point]) -> list[Point]:
 
 def _framed(
     picture: Picture, left: _Axis, right: _Axis | None, right_style: str, cursor: int | None
-) -> list[list[Run]]:
+) -> list[list[StyledRun]]:
     """The canvas with its axes: numbers at the left, perhaps at the right, a line and rollout numbers below."""
-    chart, plain, rows = picture.chart, picture.glyphs is ASCII, picture.rows
+    chart, plain, rows = picture.chart, picture.glyphs is ASCII_GLYPHS, picture.rows
     beside = left.beside(rows)
     beyond = right.beside(rows) if right else {}
-    lines: list[list[Run]] = []
+    lines: list[list[StyledRun]] = []
     for row in range(rows):
         label = beside.get(row, "").rjust(chart.left - 1) + ("|" if plain else "┤" if row in beside else "│")
         cells = [("chart.axis", label), *picture.text(row)]
         if right:
             text = ("|" if plain else "├" if row in beyond else "│") + beyond.get(row, "")
             cells.append((right_style, text.ljust(right.width)))
-        lines.append(_runs(cells))
+        lines.append(_joined_runs(cells))
     rule, under = _below(chart, plain)
     axis = [("chart.axis", " " * (chart.left - 1) + ("+" if plain else "└")), *(("chart.axis", c) for c in rule)]
     at = chart.column_of(cursor) if cursor is not None else None
@@ -179,7 +191,7 @@ def _framed(
         axis[at - chart.left + 1] = ("chart.cursor", "^" if plain else "▲")
     if right:
         axis.append((right_style, ("+" if plain else "┘").ljust(right.width)))
-    return [*lines, _runs(axis), [("chart.axis", under)]]
+    return [*lines, _joined_runs(axis), [("chart.axis", under)]]
 
 
 def _below(chart: Chart, plain: bool) -> tuple[list[str], str]:
@@ -200,12 +212,12 @@ def _sentence(width: int, height: int, *texts: str) -> Chart:
     """The first of these that fits, nothing where none does."""
     text = next((text for text in texts if len(text) <= width), "")
     rows = ((text if i == height // 2 else "").center(width) for i in range(height))
-    lines: list[list[Run]] = [[("dim", row)] for row in rows]
+    lines: list[list[StyledRun]] = [[("dim", row)] for row in rows]
     return Chart(width, height, lines, note=texts[0])
 
 
-def _runs(cells: Iterable[Run]) -> list[Run]:
-    out: list[Run] = []
+def _joined_runs(cells: Iterable[StyledRun]) -> list[StyledRun]:
+    out: list[StyledRun] = []
     for style, text in cells:
         if out and out[-1][0] == style:
             out[-1] = (style, out[-1][1] + text)
@@ -218,7 +230,7 @@ def _runs(cells: Iterable[Run]) -> list[Run]:
 
 
 @lru_cache(maxsize=1)
-def canvas() -> Canvas:
+def canvas() -> Rasterizer:
     """What sets dots. plotext 6 needs a compiled part that some platforms lack; then the dots are set here."""
     try:
         plotext = importlib.import_module("plotext")

@@ -15,7 +15,7 @@ ROUND = (1.0, 2.0, 5.0, 10.0)
 EVEN = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # times a power of ten: nearly even steps of a logarithmic scale
 AHEAD = 8  # the x-range ends at a round number up to an eighth of its length ahead
 CLOSE = 3.0  # values within this factor look alike on a linear and a logarithmic scale
-WIDE = 3.0  # a band that is this many times wider than the data does not set the y-range
+WIDE_BAND = 3.0  # a band that is this many times wider than the data does not set the y-range
 TINIEST, HUGEST = 1e-300, 1e300  # beyond, sums and powers leave the floats: values are drawn at these
 
 
@@ -72,7 +72,7 @@ def value_range(
     known = _drawable(values, log) or _drawable(band or (), log) or [1.0]
     low, high = min(known), max(known)
     edges = _drawable(band or (), log)
-    if len(edges) == 2 and edges[1] - edges[0] <= WIDE * (high - low):
+    if len(edges) == 2 and edges[1] - edges[0] <= WIDE_BAND * (high - low):
         low, high = min(low, edges[0]), max(high, edges[1])
     if log and high > CLOSE * low:
         return _even(low, up=False), _even(high, up=True)

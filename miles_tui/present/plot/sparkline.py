@@ -4,7 +4,7 @@
     frame.follow(columns, axis, width, glyphs, low, high)   # True: the whole line moves
     spark(columns, frame) -> [(style name, text), ...]      # exactly `width` cells
 
-`present/plot/sparkline_axis.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
+`sparkline_axis.py` tells how many rollouts a column stands for. A cell on the wire costs 3 bytes and moving the cursor
 8, so the line is drawn to stay as it is: the axis stands still until the run has outgrown it, the y-range is set anew
 only with the axis, or when the mean leaves it or takes less than half of it. A rollout then changes a cell or two.
 
@@ -32,7 +32,9 @@ FAR_OUT, FEW = 3.0, 0.25  # means so many interquartile ranges off (Tukey's "far
 WIDE = 1.5  # a range this many times wider than the data would press the line flat: then it does not set the scale
 HOLD = 0.125  # part of the height by which a mean may leave the y-range before that is set anew, a rollout unmarked
 LOOSE = 2.0  # times that the y-range may be as high as it must be: a run's first rollout says little of its noise
-FAR = 1.0  # heights beyond the y-range from which on a single rollout is marked; nearer ones are drawn at its edge
+FAR_HEIGHTS = (
+    1.0  # heights beyond the y-range from which on a single rollout is marked; nearer ones are drawn at its edge
+)
 BLANK: Run = ("spark.mean", " ")
 AXIS = Axis()
 
@@ -57,8 +59,8 @@ class Glyphs:
 
 BRAILLE = Glyphs("braille", "⡀⠄⠂⠁", "⣀⠤⠒⠉", "▲", "▼", "×", "○", "┊", joint=True)
 BLOCKS = Glyphs("blocks", "▁▂▃▄▅▆▇█", "_─¯", "▲", "▼", "×", "○", "│")
-ASCII = Glyphs("ascii", "_.-'", "0123456789", "^", "v", "!", "o", "|")
-GLYPHS = {glyphs.name: glyphs for glyphs in (BRAILLE, BLOCKS, ASCII)}
+ASCII_GLYPHS = Glyphs("ascii", "_.-'", "0123456789", "^", "v", "!", "o", "|")
+GLYPHS = {glyphs.name: glyphs for glyphs in (BRAILLE, BLOCKS, ASCII_GLYPHS)}
 
 # Braille patterns: the dots of the left column from the bottom up, and those of both columns.
 _LEFT = (0x40, 0x04, 0x02, 0x01)
@@ -186,7 +188,7 @@ def spark(columns: Sequence[Column], frame: Frame) -> list[Run]:
         if not joint and column.line is not None and slot % GROUP == GROUP - 1 and cell + 1 < frame.width:
             marks = frame.glyphs.means
             row[cell + 1] = ("spark.mean", marks[frame.level(column.line, len(marks))])
-    return _runs(row)
+    return _styled_runs(row)
 
 
 def _cell(column: Column, frame: Frame, *, marked: bool = True) -> Run:
@@ -198,7 +200,7 @@ def _cell(column: Column, frame: Frame, *, marked: bool = True) -> Run:
         return "spark.dead", glyphs.steps[frame.level(column.value, len(glyphs.steps))]
     if column.mark == "paused":
         return "spark.paused", glyphs.paused
-    far = FAR * (frame.high - frame.low)
+    far = FAR_HEIGHTS * (frame.high - frame.low)
     if column.high > frame.high + far:
         return "spark.out" if _outside(column.high, frame.edges) else "spark.step", glyphs.above
     if column.low < frame.low - far:
@@ -248,7 +250,7 @@ def _bar(frame: Frame) -> str:
     return chr(0x2800 + sum(_BOTH[level] & ~_LEFT[level] for level in range(low, high + 1)))
 
 
-def _runs(row: Sequence[Run]) -> list[Run]:
+def _styled_runs(row: Sequence[Run]) -> list[Run]:
     out: list[Run] = []
     for style, text in row:
         if out and out[-1][0] == style:

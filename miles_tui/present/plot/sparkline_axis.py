@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 
-from miles_tui.core.model.series import DEAD, PAUSED, Tail
+from miles_tui.core.model.series import DEAD, PAUSED, SeriesTail
 
 PERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)  # close together: the width is at least half full after each
 
@@ -84,7 +84,7 @@ def axis_of(spans: Sequence[Span], slots: int, unit: int = 1) -> Axis:
             return Axis(per, begin, slots, shifts, True, spans[0][1])
     jump = max(unit, slots // 4 // unit * unit)
     start = ((last - slots) // jump + 1) * jump
-    return Axis(per, start, slots, shifts, False, _first(spans, dict(shifts), start, per))
+    return Axis(per, start, slots, shifts, False, _first_rollout(spans, dict(shifts), start, per))
 
 
 def _laid_out(spans: Sequence[Span], per: int) -> tuple[tuple[tuple[int, int], ...], int]:
@@ -98,7 +98,7 @@ def _laid_out(spans: Sequence[Span], per: int) -> tuple[tuple[tuple[int, int], .
     return tuple(shifts), begin
 
 
-def _first(spans: Sequence[Span], shifts: dict[int, int], start: int, per: int) -> int:
+def _first_rollout(spans: Sequence[Span], shifts: dict[int, int], start: int, per: int) -> int:
     """The first rollout at or behind a place."""
     for attempt, first, last in spans:
         if last // per + shifts[attempt] >= start:
@@ -106,7 +106,7 @@ def _first(spans: Sequence[Span], shifts: dict[int, int], start: int, per: int) 
     return 0
 
 
-def columns_of(tail: Tail, axis: Axis, window: int = 5, skip: int = DEAD) -> list[Column]:
+def columns_of(tail: SeriesTail, axis: Axis, window: int = 5, skip: int = DEAD) -> list[Column]:
     """The columns in sight that have a value, oldest first; values with a flag of `skip` are in no mean.
 
     Give `window` values more than are in sight. Costs 0.15 ms for 600 values.
@@ -129,7 +129,7 @@ def columns_of(tail: Tail, axis: Axis, window: int = 5, skip: int = DEAD) -> lis
     return out
 
 
-def _column(at: int, attempt: int, tail: Tail, means: Sequence[float | None], i: int, stop: int) -> Column:
+def _column(at: int, attempt: int, tail: SeriesTail, means: Sequence[float | None], i: int, stop: int) -> Column:
     flags, values = tail.flags[i:stop], tail.y[i:stop]
     known = [mean for mean in means[i:stop] if mean is not None]
     line = sum(known) / len(known) if known else None
@@ -151,7 +151,7 @@ def _column(at: int, attempt: int, tail: Tail, means: Sequence[float | None], i:
     return column
 
 
-def _means(tail: Tail, window: int, skip: int) -> list[float | None]:
+def _means(tail: SeriesTail, window: int, skip: int) -> list[float | None]:
     """The mean of the newest `window` values that count, at each of them; None at others and before the first."""
     y = tail.y.tolist()
     out: list[float | None]

@@ -21,9 +21,9 @@ from miles_tui.core.text.sanitize import harmless
 from miles_tui.runs.run_options import Notices
 from miles_tui.ui.terminal.tty import POOR, is_utf8
 
-QUIET_SECONDS = 10.0  # between two rings: what comes meanwhile is told with the next
-AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
-LOOKED_AT = 64  # newest alerts: what is older and still open has been told
+BETWEEN_RINGS_SECONDS = 10.0  # between two rings: what comes meanwhile is told with the next
+RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
+ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told
 MOST_TEXT = 200  # characters of a desktop notification
 RANK = {"notice": 0, "warning": 1, "critical": 2, "never": 3}
 
@@ -63,10 +63,12 @@ class _Known:
     rang: float = float("-inf")
 
 
-Key = tuple[str, int, int | None]  # what an alert is known by in every reading of its log: condition, attempt, rollout
+AlertKey = tuple[
+    str, int, int | None
+]  # what an alert is known by in every reading of its log: condition, attempt, rollout
 
 
-def key_of(alert: Alert) -> Key:
+def key_of(alert: Alert) -> AlertKey:
     """The same for the same onset, whoever read the log."""
     return alert.condition, alert.attempt, alert.raised_step
 
@@ -80,8 +82,8 @@ class Known:
     than `clock` (the log's), is news. `grew`: the log was written to since we watch. `off`: conditions switched off.
     """
 
-    open: Mapping[Key, int] = field(default_factory=dict)
-    marked: Mapping[Key, tuple[int, bool, int | None]] = field(default_factory=dict)
+    open: Mapping[AlertKey, int] = field(default_factory=dict)
+    marked: Mapping[AlertKey, tuple[int, bool, int | None]] = field(default_factory=dict)
     reached: int | None = None
     clock: float | None = None
     grew: bool = False
@@ -90,11 +92,11 @@ class Known:
     @classmethod
     def of(cls, run: RunState, *, grew: bool, before: Known | None = None) -> Known:
         """What is known of `run`; the person's marks of `before` stay, where it was read from elsewhere on."""
-        alerts = run.alerts[-LOOKED_AT:]
+        alerts = run.alerts[-ALERTS_LOOKED_AT:]
         marked = dict(before.marked) if before is not None else {}
         marked |= {key_of(a): (a.count, a.seen, a.snoozed_until) for a in alerts if a.seen or a.snoozed_until}
         told = {key_of(a): _rank(a) for a in run.alerts if a.open}
-        marked = dict(list(marked.items())[-LOOKED_AT:])
+        marked = dict(list(marked.items())[-ALERTS_LOOKED_AT:])
         return cls(told, marked, run.pace.number, run.pace.clock, grew, frozenset(run.judge.off))
 
     def among(self, alerts: Sequence[Alert]) -> list[Alert]:
@@ -144,7 +146,7 @@ class Watcher:
         past, first = by_person or not self._live, live and not self._live
         self._live |= live
         before = self._before if not by_person else None
-        alerts = {id(alert): alert for alert in run.alerts[-LOOKED_AT:]}
+        alerts = {id(alert): alert for alert in run.alerts[-ALERTS_LOOKED_AT:]}
         alerts |= {key: known.alert for key, known in self._known.items() if known.told}
         old = {id(alert) for alert in before.among(run.alerts)} if past and before is not None else None
         told, self._known = self._known, {}
@@ -168,7 +170,7 @@ class Watcher:
 
     def _begins(self, known: _Known, now: float, *, quiet: bool) -> list[News]:
         worse = _rank(known.alert) > known.rank
-        if quiet or not (worse or (not known.told and now - known.rang >= AGAIN_SECONDS)):
+        if quiet or not (worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS)):
             return []
         known.told, known.rank, known.rang = True, _rank(known.alert), now
         return [News(self.log, known.alert, True)]
@@ -206,7 +208,7 @@ class Herald:
                 self._run(one)
         desktop, least = self._notices.desktop != "off", RANK[self._notices.bell]
         self._waiting += [one for one in told if desktop or _rank(one.alert) >= least]
-        if not self._waiting or now - self._rang < QUIET_SECONDS:
+        if not self._waiting or now - self._rang < BETWEEN_RINGS_SECONDS:
             return
         waiting, self._waiting, self._rang = self._waiting, [], now
         if any(_rank(one.alert) >= least for one in waiting):

@@ -11,9 +11,9 @@ from textual.widget import Widget
 from miles_tui.core.model.series import DEAD
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.run.run_state import Change
-from miles_tui.present.chart_data import MOST, curves_of, marks_of, partners, values_of, words
+from miles_tui.present.chart_data import MOST_CURVES, chart_title, curves_of, marks_of, partners, values_of
 from miles_tui.present.plot.chart import Chart, draw_chart
-from miles_tui.present.plot.sparkline import ASCII, GLYPHS
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS, GLYPHS
 from miles_tui.present.styled_text import Part, Spans
 from miles_tui.present.view_models import series_of
 from miles_tui.runs.selection import row_names
@@ -82,7 +82,7 @@ class ChartScreen(SubScreen):
     def subjects(self) -> list[str]:
         """What is drawn: the signal or metric, then the marked ones."""
         marked = self.session.chosen.marked
-        return [self.signal, *(name for name in marked if name != self.signal)][:MOST]
+        return [self.signal, *(name for name in marked if name != self.signal)][:MOST_CURVES]
 
     def turn_to(self, session: Session) -> None:
         """The same signal of another run, whole: its rollouts are others."""
@@ -122,7 +122,7 @@ class ChartScreen(SubScreen):
         body.show(self._chart.lines)
         self._idle = self._idle_now(known=bool(first.points))
         note = (self._chart.note or "log scale") if self.logarithmic else ""
-        title = words(curves, self.cursor, run.window, note)
+        title = chart_title(curves, self.cursor, run.window, note)
         names = [r.name for r in references if r.means(self.signal, run.window)]
         if names:
             long: Spans = [("chart.reference", f"behind: {', '.join(names)}")]
@@ -145,7 +145,7 @@ class ChartScreen(SubScreen):
 
     def _legend(self, ranged: bool) -> str:
         """What the signs are, where there is room."""
-        line, edge = ("*", "-") if self._glyphs is ASCII else ("─", "╌")
+        line, edge = ("*", "-") if self._glyphs is ASCII_GLYPHS else ("─", "╌")
         return f"· rollout  {line} mean of {self.session.run.window}" + (f"  {edge} range" if ranged else "")
 
     def on_canvas_picked(self, event: Canvas.Picked) -> None:

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.alerting.conditions import CONDITIONS
-from miles_tui.core.alerting.conditions.base import Reading, State
+from miles_tui.core.alerting.conditions.base import Evaluation, State
 from miles_tui.core.text.cells import pad, wrap
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import LIGHTS, Light
@@ -20,8 +20,8 @@ from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
-OFF = Light("x", "off", "dim")
-WORDS = 6  # lines for the rule of the chosen condition
+OFF_LIGHT = Light("x", "off", "dim")
+RULE_LINES = 6  # lines for the rule of the chosen condition
 
 
 class ConditionsScreen(SubScreen):
@@ -60,7 +60,7 @@ class ConditionsScreen(SubScreen):
         widest = max(map(len, self._ids))
         lines: list[Spans] = []
         for name in self._ids:
-            reading = Reading(State.OFF) if name in judge.off else judge.states.get(name, Reading(State.OK))
+            reading = Evaluation(State.OFF) if name in judge.off else judge.states.get(name, Evaluation(State.OK))
             held = "" if name in open_ else judge.held.get(name, "")
             light = _light(reading, name, in_force=name not in judge.off, held=held)
             count = f" {reading.count} of {reading.of}" if reading.of else ""
@@ -70,7 +70,7 @@ class ConditionsScreen(SubScreen):
         listing.put(lines)
         words = CONDITIONS[self._ids[min(listing.at, len(self._ids) - 1)]]
         said = f"{words.title} ({words.severity.value}). {words.rule}"
-        shown = wrap(said, max(20, width - 4))[:WORDS]
+        shown = wrap(said, max(20, width - 4))[:RULE_LINES]
         self.query_one("#words", Lines).show([[("dim", f"  {line}")] for line in shown])
 
     def on_listing_moved(self) -> None:
@@ -91,10 +91,10 @@ class ConditionsScreen(SubScreen):
         self.say(f"{name} is {'on' if on else 'off'}")
 
 
-def _light(reading: Reading, name: str, *, in_force: bool, held: str) -> Light:
+def _light(reading: Evaluation, name: str, *, in_force: bool, held: str) -> Light:
     """The state of a condition, in the words and signs of a signal's."""
     if reading.state is State.OFF:
-        return replace(OFF, word=reading.evidence or "does not apply") if in_force else OFF
+        return replace(OFF_LIGHT, word=reading.evidence or "does not apply") if in_force else OFF_LIGHT
     if reading.state is not State.FIRING:
         return LIGHTS[reading.state]
     if held:

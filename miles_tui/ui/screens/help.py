@@ -11,13 +11,13 @@ from textual.widget import Widget
 from miles_tui.core.text.cells import pad, wrap
 from miles_tui.present.plot.sparkline import GLYPHS, Glyphs
 from miles_tui.present.styled_text import Spans
-from miles_tui.present.view_models import LIGHTS, NOT_JUDGED, SHAPES
+from miles_tui.present.view_models import LIGHTS, NOT_JUDGED_LIGHT, SHAPES
 from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.listing import Listing
 
 KEY = 17  # cells of the column of keys: x  Enter  space
-NAMES = {
+KEY_NAMES = {
     "question_mark": "?", "space": "space", "escape": "Esc", "enter": "Enter", "up": "↑", "down": "↓", "left": "←",
     "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End", "tab": "Tab", "plus": "+",
     "minus": "-", "shift+tab": "Shift+Tab", "equals_sign": "=",
@@ -57,10 +57,10 @@ class HelpScreen(SubScreen):
         margin = 2 if width >= 76 else 0
         lines: list[Spans] = []
         for key, words in self._keys:
-            lines += _entry("accent", key, words, width, margin, KEY)
+            lines += _help_entry("accent", key, words, width, margin, KEY)
         lines.append([])
         for shape, style, word in (*_signs(), *_signs_in_lines(self._glyphs)):
-            lines += _entry(style, shape, word, width, margin, 4)
+            lines += _help_entry(style, shape, word, width, margin, 4)
         lines.append([])
         for note in (*NOTES, _stays(self._glyphs)):
             lines += [[("text", " " * margin), ("dim", line)] for line in wrap(note, max(20, width - 2 * margin))]
@@ -80,7 +80,7 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
         binding = active.binding
         if not active.enabled or not binding.id or not active.tooltip:  # Textual's own have no id
             continue
-        name = binding.key_display or NAMES.get(binding.key) or binding.key
+        name = binding.key_display or KEY_NAMES.get(binding.key) or binding.key
         if name.startswith("ctrl+"):
             name = "Ctrl+" + name[5:].upper()
         keys.setdefault(binding.action, []).append(name)
@@ -91,7 +91,7 @@ def key_lines(bindings: Iterable[ActiveBinding]) -> list[tuple[str, str]]:
 def _signs() -> Iterable[tuple[str, str, str]]:
     for light in LIGHTS.values():
         why = "no condition reads it or has enough to judge by"
-        word = f"no sign: {light.word}, {why}" if light is NOT_JUDGED else light.word
+        word = f"no sign: {light.word}, {why}" if light is NOT_JUDGED_LIGHT else light.word
         yield light.letter, light.style, f"signal: {word}"
     for word, (shape, style) in SHAPES.items():
         if word not in ("alert", "warned"):
@@ -118,7 +118,7 @@ def _stays(glyphs: Glyphs) -> str:
     )
 
 
-def _entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
+def _help_entry(style: str, key: str, words: str, width: int, margin: int, column: int) -> list[Spans]:
     lines = wrap(words, max(16, width - 2 * margin - column))
     first: Spans = [("text", " " * margin), (style, pad(key, column)), ("text", lines[0])]
     return [first, *([("text", " " * (margin + column) + line)] for line in lines[1:])]

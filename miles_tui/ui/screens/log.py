@@ -12,11 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.parsing.tail_buffer import Entry, entries_of
+from miles_tui.core.parsing.tail_buffer import LogEntry, entries_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import wrap
 from miles_tui.errors import MilesTuiError
-from miles_tui.ingest.history.context_lines import Place, find_place
+from miles_tui.ingest.history.context_lines import ContextLines, find_place
 from miles_tui.present.log_rows import LogBook
 from miles_tui.present.log_view import LEVELS, marked, whole_text
 from miles_tui.present.styled_text import Part, Spans
@@ -27,7 +27,7 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
 
 EVERY = 0.5  # seconds between two paints while lines come
-TYPING = (("Enter", "search", 0), ("Esc", "leave", 1))
+SEARCH_KEYS = (("Enter", "search", 0), ("Esc", "leave", 1))
 LEAST_WORDS, WORDS = 3, 8  # lines for the whole text of the chosen line
 LEAST_WHOLE = 12  # lines of a screen that has room for it
 
@@ -103,7 +103,7 @@ class LogScreen(SubScreen):
 
     # -- data --------------------------------------------------------------------------------------
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[LogEntry]:
         """All lines there are now."""
         self.session.ring.settle()
         return tuple(self.session.ring.entries)
@@ -170,7 +170,7 @@ class LogScreen(SubScreen):
         return parts
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
-        return TYPING if self._typed is not None else super().footer()
+        return SEARCH_KEYS if self._typed is not None else super().footer()
 
     def idle_keys(self) -> set[str]:
         book = self.book
@@ -293,7 +293,7 @@ class PlaceScreen(LogScreen):
         self.book = LogBook(follow=False)
         self.rollout = rollout
         self._parts, self._time = parts, time
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[LogEntry] = ()
         self._looking = True
 
     def on_mount(self) -> None:
@@ -303,7 +303,7 @@ class PlaceScreen(LogScreen):
         """Nothing was watched."""
 
     async def _find(self) -> None:
-        place: Place | None = None
+        place: ContextLines | None = None
         try:
             if self._parts:
                 place = await aside(find_place, self._parts, self.rollout, self._time)
@@ -342,7 +342,7 @@ class PlaceScreen(LogScreen):
         elif not self._said:
             self._said = f"no line of rollout {self.rollout} is left in the log"
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[LogEntry]:
         return self._entries
 
     def _take(self) -> None:

@@ -17,7 +17,7 @@ from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import clock
 from miles_tui.present.empty_state import calm_lines
 from miles_tui.present.header import Surroundings, heading, sentence
-from miles_tui.present.layout import LEAST_ALERTS, WIDE, Plan, filled, glance_lines, plan
+from miles_tui.present.layout import LEAST_ALERTS, WIDE_CELLS, Plan, filled, glance_lines, plan
 from miles_tui.present.plot.sparkline_axis import Axis, Span
 from miles_tui.present.signal_rows import detail_row, label_cells
 from miles_tui.present.sparklines import Sparks, scale_words
@@ -103,7 +103,7 @@ class MainScreen(MainActions):
 
     def _planned(self, size: Size) -> Plan:
         names = self._names()
-        units = [unit_of(name) if size.width >= WIDE else "" for name in names]
+        units = [unit_of(name) if size.width >= WIDE_CELLS else "" for name in names]
         longest = max(map(label_cells, names, units), default=0)
         return plan(size.width, size.height, len(names), longest)
 

@@ -11,8 +11,8 @@ from textual.widget import Widget
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import cells
-from miles_tui.present.metric_tree import Entry, Lazily, Widths, entries, group_line, metric_line, widths
-from miles_tui.present.name_filter import Match, matcher
+from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
+from miles_tui.present.name_filter import NameTest, matcher
 from miles_tui.present.signal_rows import detail_row
 from miles_tui.present.sparklines import Sparks
 from miles_tui.present.styled_text import Spans, width_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from miles_tui.ui.app import MilesApp
 
 UNIT = cells(", tokens")  # the room that names leave for units; longer ones are where there is more
-TYPING = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
+FILTER_KEYS = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
 UNNAMED = " · not one of Miles's own metrics that are known here"
 
 
@@ -55,10 +55,10 @@ class MetricsScreen(SubScreen):
     def __init__(self, session: Session, glyphs: str) -> None:
         super().__init__(session, "metrics")
         self._sparks = Sparks(glyphs, session.run.window)
-        self._entries: list[Entry] = []
+        self._entries: list[MetricEntry] = []
         self._widths = Widths(0, 0, 0, 0)
         self._listed: object = None  # what the entries were made of: twins may part at any rollout
-        self._fits: Match = matcher("")
+        self._fits: NameTest = matcher("")
         self._wrong = ""
         self._drawn: dict[str, tuple[object, Spans]] = {}
 
@@ -71,7 +71,7 @@ class MetricsScreen(SubScreen):
         return self.query_one("#body", Listing)
 
     @property
-    def current(self) -> Entry | None:
+    def current(self) -> MetricEntry | None:
         """The line under the cursor."""
         at = self._list.at
         return self._entries[at] if at < len(self._entries) else None
@@ -153,7 +153,7 @@ class MetricsScreen(SubScreen):
     def footer(self) -> tuple[tuple[str, str, int], ...]:
         """On a group, Enter opens it; a signal has its row without a pin."""
         if self.focused is self.query_one("#field", Field):
-            return TYPING
+            return FILTER_KEYS
         keys, entry = super().footer(), self.current
         if entry is None or not entry.is_group:
             return keys

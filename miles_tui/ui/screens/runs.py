@@ -11,7 +11,7 @@ from textual.widget import Widget
 from miles_tui.core.run.run_state import Change
 from miles_tui.present.header import sentence
 from miles_tui.present.metric_tree import Lazily
-from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, title_line
+from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles
 from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
 from miles_tui.present.view_models import HeaderView
 from miles_tui.ui.screens.sub import SubScreen
@@ -99,7 +99,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
         ordered = [by_feed[id(feed)] for feed in self._order]
         self._listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
-        self.query_one("#title", Lines).show([title_line(columns)])
+        self.query_one("#title", Lines).show([table_titles(columns)])
         self._frame(rows)  # it says how many follow below
 
     def _frame(self, rows: Sequence[RunRow] | None = None) -> None:

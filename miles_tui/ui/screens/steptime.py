@@ -13,7 +13,7 @@ from miles_tui.core.run.run_state import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
 from miles_tui.present.sparklines import Sparks
-from miles_tui.present.step_time_bar import bar, phase_line, title_line, words
+from miles_tui.present.step_time_bar import bar, phase_line, step_time_title, step_time_titles
 from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
@@ -76,12 +76,12 @@ class StepTimeScreen(SubScreen):
         if found is None:
             self.query_one("#bar", Lines).show([[("dim", " " * margin + fit_text(NO_TIMES, width - 2 * margin))]])
             return
-        self.retitle(words(found))
+        self.retitle(step_time_title(found))
         edge: Spans = [("text", " " * margin)]
         lines = [[*edge, *line] for line in bar(found, width - 2 * margin, plain=self._plain)]
         self.query_one("#bar", Lines).show(lines if height >= 13 else lines[1:])
         name = 19 if width >= 50 else min(19, width - 18)
-        self.query_one("#titles", Lines).show([title_line(width, margin, name, found.steps)])
+        self.query_one("#titles", Lines).show([step_time_titles(width, margin, name, found.steps)])
         rows = [phase_line(s, found, width, margin, name, self._sparks.draw, self._plain) for s in self.lines]
         self.query_one("#body", Listing).put(rows)
         self._show_words()

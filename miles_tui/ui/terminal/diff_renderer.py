@@ -24,7 +24,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
-from miles_tui.core.text.ascii import ASCII, to_ascii
+from miles_tui.core.text.ascii import ASCII_STAND_INS, to_ascii
 from miles_tui.core.text.sanitize import CONTROLS
 
 Codes = tuple[str, str, str]  # attributes, foreground, background; as parameters of an SGR sequence
@@ -37,9 +37,9 @@ BRIDGE = 3  # unchanged cells that are cheaper written again than stepped over: 
 # cells wide for all: kana, Chinese and Korean. Such a row is written whole as well, for half a character can't be.
 _NARROW = (
     " -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u037b-\u037f\u0384-\u0482\u048a-\u052f\u2500-\u25fc\u2800-\u28ff"
-    + "".join(re.escape(chr(code)) for code in ASCII)
+    + "".join(re.escape(chr(code)) for code in ASCII_STAND_INS)
 )
-_OTHER = re.compile(f"[^{_NARROW}]")
+_NOT_NARROW = re.compile(f"[^{_NARROW}]")
 DISPUTED = re.compile(f"[^{_NARROW}\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]")
 
 _ACTING = re.compile(f"[\t\n]|{CONTROLS.pattern}")
@@ -76,7 +76,7 @@ def _bare(codes: Codes) -> Codes:
 
 @lru_cache(maxsize=4096)
 def _has_other(text: str) -> bool:
-    return not text.isascii() and _OTHER.search(text) is not None
+    return not text.isascii() and _NOT_NARROW.search(text) is not None
 
 
 def cells_of(segments: Iterable[Segment], system: ColorSystem | None, *, ascii_only: bool = False) -> list[Cell]:
@@ -161,7 +161,7 @@ class Paper:
                 written = [cell for cell in cells if cell is not None]
                 pen.write(at, y, written, at_edge=at + len(cells) >= len(row), careful=True)
             at += len(cells)
-        if not any(_OTHER.search(cell[0]) for cell in row if cell is not None):
+        if not any(_NOT_NARROW.search(cell[0]) for cell in row if cell is not None):
             self._other.discard(y)
 
     def _fit(self, width: int, height: int) -> None:

@@ -75,9 +75,9 @@ def own_terminal() -> Iterator[int]:
     saved = {fd: os.dup(fd) for fd in (0, 2)}
     try:
         if not os.isatty(0):
-            _replace(0, os.O_RDONLY)
+            _reopen(0, os.O_RDONLY)
         if not os.isatty(2):
-            _replace(2, os.O_WRONLY)
+            _reopen(2, os.O_WRONLY)
         # Where Python found one closed it has no stream for it, and Textual's thread would die of that.
         if sys.__stdin__ is None:
             vars(sys)["__stdin__"] = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -90,7 +90,7 @@ def own_terminal() -> Iterator[int]:
             os.close(before)
 
 
-def _replace(fd: int, mode: int) -> None:
+def _reopen(fd: int, mode: int) -> None:
     try:
         terminal = os.open("/dev/tty", mode)
     except OSError:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 
-from miles_tui.config.toml_file import parsed, text_of
+from miles_tui.config.toml_file import parsed, read_toml_text
 from miles_tui.errors import BadSetting
 from miles_tui.files import named
 
@@ -191,7 +191,7 @@ def complete(name: str, raw: dict[str, Any]) -> Theme:
 def load_theme(path: Path) -> Theme:
     """A bundled file, unchecked and fast (2 ms, no pydantic). Raises `BadSetting` where it is no theme at all."""
     try:
-        return complete(path.stem, _read(path))
+        return complete(path.stem, _read_theme(path))
     except (KeyError, AttributeError) as error:
         raise BadSetting(f"{path}: the theme has no {error}") from error
 
@@ -201,7 +201,7 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
 
     A missing folder is an empty one. A file that fails costs itself only: what was loaded under its name stays.
     """
-    from miles_tui.ui.theming.theme_file import check  # pydantic: 90 ms
+    from miles_tui.ui.theming.theme_file import checked_theme  # pydantic: 90 ms
 
     loaded = Loaded()
     for folder in folders:
@@ -212,7 +212,7 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
             loaded.failed.append(f"{folder}: can't be read: {error.strerror or error}")
         for path in paths:
             try:
-                loaded.themes[path.stem] = complete(path.stem, check(path, _read(path)))
+                loaded.themes[path.stem] = complete(path.stem, checked_theme(path, _read_theme(path)))
             except BadSetting as error:
                 loaded.failed.append(str(error))
     first = (DEFAULT_DARK, DEFAULT_LIGHT)
@@ -233,9 +233,9 @@ def usual_theme(*, colours: int, no_color: bool = False, dark: bool = True) -> s
     return DEFAULT_DARK if dark else DEFAULT_LIGHT
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_theme(path: Path) -> dict[str, Any]:
     try:
-        return parsed(text_of(path), str(path))
+        return parsed(read_toml_text(path), str(path))
     except FileNotFoundError:
         raise BadSetting(f"{path}: can't be read: it does not exist") from None
 

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from miles_tui.errors import BadSetting
 from miles_tui.ui.theming.theme import ATTRIBUTES
 
-NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-ANSI = ("ansi_default", *(f"ansi_{n}" for n in NAMES), *(f"ansi_bright_{n}" for n in NAMES))
+TERMINAL_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+ANSI = ("ansi_default", *(f"ansi_{n}" for n in TERMINAL_COLOURS), *(f"ansi_bright_{n}" for n in TERMINAL_COLOURS))
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 
@@ -101,7 +101,7 @@ class ThemeFile(Table):
     chart: ChartTable = Field(default_factory=ChartTable, description="the chart of one signal")
 
 
-def check(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
+def checked_theme(path: Path, raw: dict[str, Any]) -> dict[str, Any]:
     """The file's table with every key checked. Raises `BadSetting`: the file, one wrong key, what is wrong."""
     try:
         return ThemeFile.model_validate(raw).model_dump(by_alias=True)

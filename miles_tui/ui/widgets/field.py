@@ -6,10 +6,10 @@ from textual import events
 from textual.message import Message
 
 from miles_tui.core.text.cells import cells, cut
-from miles_tui.present.styled_text import Span, Spans, between, fitted
+from miles_tui.present.styled_text import Spans, StyledSpan, between, fitted
 from miles_tui.ui.widgets.lines import Lines
 
-MOST = 200  # characters
+MOST_CHARACTERS = 200  # characters
 CURSOR = "▏"
 
 
@@ -77,7 +77,7 @@ class Field(Lines, can_focus=True):
 
     def type(self, text: str) -> None:
         """Write as if it was typed."""
-        self._set((self.text + text)[:MOST])
+        self._set((self.text + text)[:MOST_CHARACTERS])
 
     def on_paste(self, event: events.Paste) -> None:
         """Pasted text is one line here."""
@@ -100,7 +100,7 @@ class Field(Lines, can_focus=True):
     def _arrange(self) -> None:
         width = self.size.width
         room = max(4, width - sum(cells(text) for _, text in self._label) - 2)
-        end: list[Span] = [("accent", CURSOR)] if self.has_focus else []
+        end: list[StyledSpan] = [("accent", CURSOR)] if self.has_focus else []
         shown = self.text if cells(self.text) <= room else cut(self.text[::-1], room)[::-1]  # the end is being typed
         line: Spans = [*self._label, ("bright", shown), *end]
         self.show([fitted(between(line, self._aside, width), width)] if width else [])

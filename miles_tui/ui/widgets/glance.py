@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from miles_tui.core.model.series import Point
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.present.plot.sparkline import ASCII, GLYPHS
+from miles_tui.present.plot.sparkline import ASCII_GLYPHS, GLYPHS
 from miles_tui.present.styled_text import Spans, fitted
 from miles_tui.present.view_models import AlertView, RowView, means_of
 from miles_tui.ui.widgets.lines import Lines
@@ -60,7 +60,7 @@ class Glance(Lines):
         self.show([edge + fitted(self._title(view, band is not None), width), *(edge + line for line in chart.lines)])
 
     def _title(self, view: RowView, ranged: bool) -> Spans:
-        line, rim = ("*", "-") if self._glyphs is ASCII else ("─", "╌")
+        line, rim = ("*", "-") if self._glyphs is ASCII_GLYPHS else ("─", "╌")
         signs = f"   · rollout  {line} mean of {self._window}" + (f"  {rim} range" if ranged else "")
         unit = f", {view.unit}" if view.unit else ""
         return [("bright", harmless_name(view.name)), ("dim", unit + signs)]

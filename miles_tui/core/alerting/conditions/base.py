@@ -29,7 +29,7 @@ class State(StrEnum):
 
 
 @dataclass(slots=True, frozen=True)
-class Reading:
+class Evaluation:
     """A rule's word on one rollout. `evidence` is numbers in words, needed when FIRING."""
 
     state: State
@@ -41,10 +41,10 @@ class Reading:
 
 
 # One object each for what nearly every rollout gets: a frozen dataclass costs 1 µs to make, and a dozen rules speak.
-OK = Reading(State.OK)
-LEARNING = Reading(State.LEARNING)
-OFF = Reading(State.OFF)
-HOLDS = Reading(State.FIRING)  # fires on: the evidence is the alert's already
+OK = Evaluation(State.OK)
+LEARNING = Evaluation(State.LEARNING)
+OFF = Evaluation(State.OFF)
+HOLDS = Evaluation(State.FIRING)  # fires on: the evidence is the alert's already
 
 
 @dataclass(slots=True, frozen=True)
@@ -79,7 +79,7 @@ class Rule(Protocol):
         """When it is asked; a rule of two stages is asked twice a rollout."""
         ...
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
+    def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:
         """The state after this rollout. A missing value moves nothing, and resolves nothing."""
         ...
 

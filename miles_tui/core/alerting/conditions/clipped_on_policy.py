@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
@@ -25,13 +25,15 @@ class ClippedOnPolicy(LatchedRule):
     condition = CONDITION
     signal = "clip fraction"
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         if rollout.planned_updates is None:
             return LEARNING
         if rollout.planned_updates > 1 or rollout.updates > 1:
             return OFF
         if value > 0:
-            return Reading(State.FIRING, f"clip fraction {number(value)} with one update per rollout; 0 is usual there")
+            return Evaluation(
+                State.FIRING, f"clip fraction {number(value)} with one update per rollout; 0 is usual there"
+            )
         return OK
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002

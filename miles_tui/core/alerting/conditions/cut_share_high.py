@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import tail_mean
@@ -50,21 +50,21 @@ class CutShareHigh(LatchedRule):
         reward = rollout.values.get("reward", math.nan)
         self.rewards.append(reward if math.isfinite(reward) else 0.0)
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         self._take(rollout, value)
         self.high = self.high + 1 if value > self.MOST else 0
         self.seen_low += value <= self.MOST
         if self.high >= self.STAYS and (self.seen_low >= 3 or self.high >= self.AT_START):
             if trend(self.shares) >= 0:
                 now = tail_mean(self.shares, 5)
-                return Reading(
+                return Evaluation(
                     State.FIRING, f"{percent(value)} of the answers are cut, {percent(now)} in the mean of five"
                 )
         elif self.high:
-            return Reading(State.PENDING, count=min(self.high, self.STAYS - 1), of=self.STAYS)
+            return Evaluation(State.PENDING, count=min(self.high, self.STAYS - 1), of=self.STAYS)
         if len(self.shares) == self.WINDOW and self._creeps(now := tail_mean(self.shares, 5)):
             first = sum(list(self.shares)[:4]) / 4
-            return Reading(
+            return Evaluation(
                 State.FIRING,
                 f"{percent(now)} of the answers are cut in the mean of five, {percent(first)} were "
                 f"{self.WINDOW} rollouts ago, and the reward has not risen",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.stats.baseline import Baseline, Norm, in_a_row, tail_mean
-from miles_tui.core.stats.robust import RAMP, STEP, Match, median, step_noise
+from miles_tui.core.stats.robust import RAMP_SHAPE, STEP_SHAPE, Match, median, step_noise
 from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
@@ -51,23 +51,23 @@ class GapJump(LatchedRule):
         self.level = self.scale = self.worst = 0.0  # of the alert that is on
         self.firsts: list[float] = []  # the first `LEAST` values, where no profile knows the level
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         base = self.baseline
         self.last.append(value)
         base.add(value)
         if base.norm is None and len(self.firsts) < self.LEAST:
             self.firsts.append(value)
         if not base.ready:
-            return Reading(State.LEARNING, count=base.count, of=base.least)
+            return Evaluation(State.LEARNING, count=base.count, of=base.least)
         if value <= base.center + self.HIGH * base.scale or (high := self._in_a_row(self.HIGH)) < 2:
             return OK
         if high < self.STAYS or (found := self._match()) is None:
-            return Reading(State.PENDING, count=min(high, self.STAYS - 1), of=self.STAYS)
+            return Evaluation(State.PENDING, count=min(high, self.STAYS - 1), of=self.STAYS)
         match, self.level = found
         self.scale, self.worst = base.scale, tail_mean(self.last, self.STAYS)
         from_start = match.length >= len(base.values)
         base.forget_last(match.length)
-        return Reading(State.FIRING, self._evidence(rollout.number - match.length + 1, from_start))
+        return Evaluation(State.FIRING, self._evidence(rollout.number - match.length + 1, from_start))
 
     def _match(self) -> tuple[Match, float] | None:
         """The change that is sure enough and large enough, with the level before it."""
@@ -80,7 +80,7 @@ class GapJump(LatchedRule):
         if min(list(self.last)[-self.STAYS :]) > max(self.WELL_ABOVE * first, first + 6 * noise):
             return Match(0.0, self.STAYS), first
         residuals = base.residuals(*self.HELD)
-        for shape, least in ((STEP, self.JUMP), (RAMP, self.CLIMB)):
+        for shape, least in ((STEP_SHAPE, self.JUMP), (RAMP_SHAPE, self.CLIMB)):
             match = base.rise(residuals, self.HELD, shape, (self.STAYS, self.LONGEST), 3, self.BASE)
             if match is None:
                 continue

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.stats.baseline import Baseline, Norm, in_a_row
-from miles_tui.core.stats.robust import RAMP, Match, median
+from miles_tui.core.stats.robust import RAMP_SHAPE, Match, median
 from miles_tui.core.text.numbers import number
 
 COUNTED = ("none", "one", "two", "three", "four", "five")
@@ -56,12 +56,12 @@ class GradNormGrowth(LatchedRule):
         value = rollout.values.get("gradient norm")
         return math.log(value) if value is not None and 0 < value < math.inf else None
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         base = self.baseline
         self.last.append(value)
         base.add(value)
         if not base.ready:
-            return Reading(State.LEARNING, count=base.count, of=base.least)
+            return Evaluation(State.LEARNING, count=base.count, of=base.least)
         limit = base.center + self.FAR * base.scale
         far = in_a_row(self.last, limit) if value > limit else 0
         climbs = far >= 3 and self.last[-3] < self.last[-2] < self.last[-1]
@@ -75,7 +75,7 @@ class GradNormGrowth(LatchedRule):
             return OK
         self.worst = median(list(self.last)[-5:])
         base.forget_last(length)
-        return Reading(State.FIRING, self._evidence(rollout.number - length + 1))
+        return Evaluation(State.FIRING, self._evidence(rollout.number - length + 1))
 
     def _match(self) -> Match | None:
         """The growth that is sure and large enough; a far newest value is left out until another one confirms it."""
@@ -87,7 +87,7 @@ class GradNormGrowth(LatchedRule):
         high = self.HELD[1]
         if len(residuals) > 1 and residuals[-1] >= high and residuals[-2] < 1.0:
             residuals = residuals[:-1]
-        match = base.rise(residuals, self.HELD, RAMP, (self.SHORTEST, self.LONGEST), 4, self.BASE)
+        match = base.rise(residuals, self.HELD, RAMP_SHAPE, (self.SHORTEST, self.LONGEST), 4, self.BASE)
         if match is None:
             return None
         if norm and (sum(residuals[-4:]) / 4 - min(residuals[:3])) * base.scale < self.RISE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from miles_tui.core.alerting.conditions.base import HOLDS, LEARNING, OK, Condition, Reading, State
+from miles_tui.core.alerting.conditions.base import HOLDS, LEARNING, OK, Condition, Evaluation, State
 from miles_tui.core.model.rollout import Rollout, Stage
 
 
@@ -25,7 +25,7 @@ class LatchedRule:
         self.clear = 0
         self.standing = LEARNING
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
+    def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:  # noqa: ARG002
         """See `Rule.judge`."""
         value = rollout.values.get(self.signal) if self.signal else self._reads(rollout)
         if value is None or not isfinite(value):
@@ -41,7 +41,7 @@ class LatchedRule:
             self.standing = OK
             self._over()
         elif self.clear:
-            self.standing = Reading(State.RECOVERING, count=self.clear, of=self.need)
+            self.standing = Evaluation(State.RECOVERING, count=self.clear, of=self.need)
         else:
             self.standing = HOLDS
         return self.standing
@@ -50,7 +50,7 @@ class LatchedRule:
         """The rollout's value, None where it is missing."""
         raise NotImplementedError
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         raise NotImplementedError
 
     def _eases(self, rollout: Rollout, value: float) -> bool:

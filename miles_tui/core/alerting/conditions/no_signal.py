@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
@@ -55,16 +55,16 @@ class NoSignal(LatchedRule):
         counts = [count for name in self.counters if math.isfinite(count := metrics[name])]
         return sum(counts) >= rollout.groups if counts else None
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         self.empty = self.empty + 1 if value else 0
         if not self.empty:
             return OK
         if self.empty < self.STAYS:
-            return Reading(State.PENDING, count=self.empty, of=self.STAYS)
+            return Evaluation(State.PENDING, count=self.empty, of=self.STAYS)
         self.empty = 0
         reward = rollout.values.get("reward", math.nan)
         what = "gradient norm exactly 0" if rollout.values.get("gradient norm") == 0 else "one reward in every group"
-        return Reading(State.FIRING, f"{what}, reward {number(reward)}, {self.STAYS} rollouts in a row")
+        return Evaluation(State.FIRING, f"{what}, reward {number(reward)}, {self.STAYS} rollouts in a row")
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.text.words import listed
@@ -20,7 +20,7 @@ CONDITION = Condition(
     "precision, the loss terms and the longest samples of this rollout.",
     rule="Any NaN or infinity in one of the signals or in the loss, at once. A missing value is none.",
 )
-MOST = 16  # that are named: a log can print thousands
+MOST_NAMED = 16  # that are named: a log can print thousands
 LOSSES = ("train/loss", "train/pg_loss")
 _OF_OTHERS = tuple(f"/{name}" for name in (*LOSSES, *(name for s in SIGNALS for name in s.log_names)))
 
@@ -40,7 +40,7 @@ class NotFinite:
     def __init__(self) -> None:
         self.on, self.clear = False, 0
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:
+    def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:
         """See `Rule.judge`."""
         if not self.on and math.isfinite(sum(rollout.values.values()) + sum(rollout.metrics.values())):
             return OK  # nearly always, at a tenth of a look at each: one that is not finite makes the sum so
@@ -49,9 +49,9 @@ class NotFinite:
         if bad:
             self.on, self.clear = True, 0
             verb = "is" if len(bad) == 1 else "are"
-            named = bad[:MOST] + ([f"{len(bad) - MOST} more"] if len(bad) > MOST else [])
+            named = bad[:MOST_NAMED] + ([f"{len(bad) - MOST_NAMED} more"] if len(bad) > MOST_NAMED else [])
             text = f"{listed(named)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
-            return Reading(State.FIRING, text, signals=tuple(bad[:MOST]))
+            return Evaluation(State.FIRING, text, signals=tuple(bad[:MOST_NAMED]))
         if not self.on:
             return OK
         if stage is Stage.TRAINED and rollout.values:
@@ -60,8 +60,8 @@ class NotFinite:
                 self.on = False
                 return OK
         if self.clear:
-            return Reading(State.RECOVERING, count=self.clear, of=self.NEED)
-        return Reading(State.FIRING)
+            return Evaluation(State.RECOVERING, count=self.clear, of=self.NEED)
+        return Evaluation(State.FIRING)
 
     @staticmethod
     def _what(rollout: Rollout, names: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
@@ -36,7 +36,7 @@ class OffPolicyAtStart(LatchedRule):
             return None
         return max(abs(kl) if abs(kl) > self.TOLERANCE else 0.0, clipped)
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         if value <= 0:  # `standing`: nothing was looked at
             several = (rollout.planned_updates or 0) > 1
             looked = "train/ppo_kl" in rollout.first or (several and "train/pg_clipfrac" in rollout.first)
@@ -46,7 +46,7 @@ class OffPolicyAtStart(LatchedRule):
             parts.append(f"train/ppo_kl {number(kl)}")
         if (clipped := rollout.first.get("train/pg_clipfrac", 0.0)) > 0:
             parts.append(f"clip fraction {number(clipped)}")
-        return Reading(State.FIRING, f"{' and '.join(parts)} in the first update of a rollout; 0 is usual there")
+        return Evaluation(State.FIRING, f"{' and '.join(parts)} in the first update of a rollout; 0 is usual there")
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return value <= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import BY_NAME
@@ -41,17 +41,17 @@ class OutOfRange(LatchedRule):
         now = sum(self.last) / len(self.last)
         return not self.low - self.slack <= now <= self.high + self.slack
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:  # noqa: ARG002
         outside = self._outside(value)
         if len(self.last) < 5:
-            return Reading(State.LEARNING, count=len(self.last), of=5)
+            return Evaluation(State.LEARNING, count=len(self.last), of=5)
         if not outside:
             return OK
         text = (
             f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to "
             f"{number(self.high)} in profile {self.whose}"
         )
-        return Reading(State.FIRING, text, signals=(self.signal,))
+        return Evaluation(State.FIRING, text, signals=(self.signal,))
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not self._outside(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.robust import median, step_noise
@@ -44,11 +44,11 @@ class RewardCollapse(LatchedRule):
         self.level = 0.0
         self.bound = -math.inf
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:  # noqa: ARG002
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:  # noqa: ARG002
         if len(self.values) < self.LEAST:
             self.values.append(value)
             have = len(self.values)
-            return Reading(State.LEARNING, count=have, of=self.LEAST) if have < self.LEAST else OK
+            return Evaluation(State.LEARNING, count=have, of=self.LEAST) if have < self.LEAST else OK
         # nearly always; the bound lies below what was accepted before
         if not self.low and (value >= self.values[-1] or value >= min(self.values)):
             self.values.append(value)
@@ -61,9 +61,9 @@ class RewardCollapse(LatchedRule):
             return OK
         self.low += 1
         if self.low < self.STAYS:
-            return Reading(State.PENDING, count=self.low, of=self.STAYS)
+            return Evaluation(State.PENDING, count=self.low, of=self.STAYS)
         self.low = 0
-        return Reading(
+        return Evaluation(
             State.FIRING,
             f"reward {number(value)} in the {self.STAYS}nd rollout in a row; median of the rollouts before "
             f"{number(self.level)}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import itemgetter, neg
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import Norm
@@ -207,19 +207,19 @@ class RewardDownLengthUp(LatchedRule):
             return None
         return reward
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         self.reward.add(value)
         self.tokens.add(rollout.values["answer length"])
         have = len(self.reward.values)
         least = 5 if self.reward.norm else self.LEAST
         if have < least:
-            return Reading(State.LEARNING, count=have, of=least)
+            return Evaluation(State.LEARNING, count=have, of=least)
         turn = self._look()
         if turn is None:
             return OK
         self.turn = turn
         self.worst = (self.reward.now, self.tokens.now)
-        return Reading(State.FIRING, self._evidence(rollout.number - turn.length + 1))
+        return Evaluation(State.FIRING, self._evidence(rollout.number - turn.length + 1))
 
     def _look(self) -> Turn | None:
         reward, tokens = self.reward, self.tokens

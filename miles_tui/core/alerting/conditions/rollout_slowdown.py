@@ -6,7 +6,7 @@ import math
 from collections import deque
 from itertools import pairwise
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import tail_mean
@@ -66,7 +66,7 @@ class RolloutSlowdown(LatchedRule):
             return None
         return seconds
 
-    def _watch(self, rollout: Rollout, value: float) -> Reading:
+    def _watch(self, rollout: Rollout, value: float) -> Evaluation:
         law, fit, length = self.law, self.law.fit, rollout.values["answer length"]
         if fit is None:
             law.add(length, value)
@@ -92,11 +92,11 @@ class RolloutSlowdown(LatchedRule):
         self.worst = tail_mean(self.last, 5)
         evidence = self._evidence(value, length, rollout.number - match.length + 1)
         law.forget_last(match.length)
-        return Reading(State.FIRING, evidence)
+        return Evaluation(State.FIRING, evidence)
 
-    def _learning(self) -> Reading:
+    def _learning(self) -> Evaluation:
         need = self.LEAST + self.law.hold
-        return Reading(State.LEARNING, count=min(len(self.law.logs), need), of=need)
+        return Evaluation(State.LEARNING, count=min(len(self.law.logs), need), of=need)
 
     def _on_new_ground(self, length: float, seconds: float) -> bool:
         """Whether the length is beyond what the law reaches; five such rollouts in a row begin another law."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.alerting.conditions.base import OK, Condition, Reading, Severity, State
+from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.text.words import listed
@@ -35,10 +35,10 @@ class SignalLost:
         self._steady: frozenset[str] | None = None  # the signals, while each has been there, or not, long enough
         self._newest = 0  # the last rollout of a steady stretch, not yet in `last`
 
-    def judge(self, rollout: Rollout, stage: Stage) -> Reading:  # noqa: ARG002
+    def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:  # noqa: ARG002
         """See `Rule.judge`."""
         if not rollout.values:
-            return Reading(State.FIRING if self.on else State.OK)
+            return Evaluation(State.FIRING if self.on else State.OK)
         if rollout.values.keys() == self._steady:  # counting on would decide nothing
             self._newest = rollout.number
             return OK
@@ -57,7 +57,7 @@ class SignalLost:
         if lost:
             self.on = True
             text = "; ".join(f"{name}: last logged in rollout {self.last[name]}" for name in lost)
-            return Reading(
+            return Evaluation(
                 State.FIRING,
                 f"{listed(lost)} missing in {self.MISSING} rollouts in a row ({text})",
                 signals=tuple(lost),
@@ -65,7 +65,7 @@ class SignalLost:
         self.on = False
         waiting = max(missing.values())
         if waiting:
-            return Reading(State.PENDING, count=waiting, of=self.MISSING)
+            return Evaluation(State.PENDING, count=waiting, of=self.MISSING)
         if all(count == 0 or count >= self.SEEN for count in seen.values()):
             self._steady = frozenset(name for name, count in seen.items() if count)
             self._newest = rollout.number

@@ -19,7 +19,7 @@ CONDITION = Condition(
 )
 
 TIMES = 5  # of the run's own median: evaluation and checkpoints take one or two
-LEAST = 600.0  # seconds
+LEAST_SECONDS = 600.0  # seconds
 UNKNOWN = 1800.0  # seconds, before there is a median: compiling and loading a large model take that long
 
 
@@ -27,7 +27,7 @@ def stall_after(median_seconds: float | None) -> float:
     """Seconds without a metric line after which a run counts as stalled; `median_seconds` is its time per rollout."""
     if median_seconds is None or median_seconds <= 0:
         return UNKNOWN
-    return max(LEAST, TIMES * median_seconds)
+    return max(LEAST_SECONDS, TIMES * median_seconds)
 
 
 def is_stalled(silence: float, median_seconds: float | None) -> bool:
@@ -39,13 +39,13 @@ def stalled_evidence(
     silence: float, median_seconds: float | None, last: str, phase: str = "", grows: bool = False
 ) -> str:
     """The stall in numbers. `last` names the last record (`step 74`), `phase` the open timer."""
-    usual = f" (a rollout usually takes {duration(median_seconds)})" if median_seconds else ""
-    parts = [f"no metric line for {duration(silence)}{usual}", f"last: {last}" if last else ""]
+    usual = f" (a rollout usually takes {in_one_unit(median_seconds)})" if median_seconds else ""
+    parts = [f"no metric line for {in_one_unit(silence)}{usual}", f"last: {last}" if last else ""]
     parts += [f"open phase: {phase}" if phase else "", "the file still grows" if grows else ""]
     return "; ".join(part for part in parts if part)
 
 
-def duration(seconds: float) -> str:
+def in_one_unit(seconds: float) -> str:
     """A duration in one unit: `48 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
