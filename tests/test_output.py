@@ -197,7 +197,8 @@ sys.exit(program())
     [("miles_tui.cli.main", ["check", GAP_JUMP]), ("miles_tui.commands.check", ["check", GAP_JUMP]),
      ("miles_tui.commands.export", ["export", GAP_JUMP]), ("miles_tui.core.run.run_state", ["status", GAP_JUMP]),
      ("miles_tui.ingest.discovery", ["report", GAP_JUMP]), ("pydantic", ["config"]),
-     ("miles_tui.config.profile_store", ["profiles"]), ("pydantic", ["calibrate", GAP_JUMP]), ("miles_tui.commands.explain", ["explain"]),
+     ("miles_tui.config.profile_store", ["profiles"]), ("pydantic", ["calibrate", GAP_JUMP]),
+     ("miles_tui.commands.explain", ["explain"]),
      ("miles_tui.ingest.follow.follower", ["export", "--follow", GAP_JUMP]), ("miles_tui.ingest.discovery", ["demo"])],
 )  # fmt: skip
 def test_an_interrupt_while_modules_load_is_no_traceback(module: str, argv: list[str]) -> None:
