@@ -58,9 +58,9 @@ def old_traceback(n: int) -> bytes:
 
 
 SHAPES: dict[str, tuple[Callable[[bytes], object], Callable[[int], bytes], int]] = {
-    "carriage returns": (read, run(b"\r"), 50_000),
-    "carriage returns behind a launch": (read, run(b"\r", b"Traceback (most recent call last):\n"), 50_000),
-    "frames that end with CR": (read, run(b"a {b}: {'c' 8: {\r"), 50_000),
+    "carriage returns": (read, run(b"\r"), 200_000),
+    "carriage returns behind a launch": (read, run(b"\r", b"Traceback (most recent call last):\n"), 200_000),
+    "frames that end with CR": (read, run(b"a 8: {b}\r"), 400_000),
     "a long word before a record": (read, run(b"a", b"", END), 20_000),
     "a long word of dots": (read, run(b"a.", b"", END), 20_000),
     "blanks before a record": (read, run(b" ", b"x", END), 50_000),
@@ -71,9 +71,9 @@ SHAPES: dict[str, tuple[Callable[[bytes], object], Callable[[int], bytes], int]]
     "names": (export, names(b"train/n%d"), 3_000),
     "names with keys in them": (export, names(b"api_key=hf_abcdefghijklmnopqrstuvwxyz%06d"), 1_000),
     "names that differ in their keys": (export, names(b"hf_abcdefghijklmnopqrstuvwxyzABCD%d"), 1_000),
-    "a mark of CRI again and again in one line": (read, run(b" stdout P ", CRI + b"A" * 1000), 20_000),
-    "CRI's mark in other lines": (read, run(b"aaa stdout F bbb\n", CRI + CRI[:46].replace(b"F", b"P") + b"\n"), 40_000),
-    "docker's mark in other lines": (read, run(b'","stream":"x', DOCKER + b"A" * 1000), 20_000),
+    "a mark of CRI again and again in one line": (read, run(b" stdout P ", CRI + b"A" * 1000), 80_000),
+    "CRI's mark in other lines": (read, run(b"a stdout F b\n", CRI + CRI[:46].replace(b"F", b"P") + b"\n"), 120_000),
+    "docker's mark in other lines": (read, run(b'","stream":"x', DOCKER + b"A" * 1000), 80_000),
     "torn parts": (read, run(b"(A pid=1) 'a': {'b': 1}, \n", b"(A pid=1) [2026-10-15 16:02] step 5: {'q': 1\n"), 9_000),
     "braces": (read, run(b"{", HEAD), 50_000),
     "brackets in a value": (read, run(b"[", HEAD + b"step 5: {'a': "), 50_000),
