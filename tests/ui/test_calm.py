@@ -20,6 +20,7 @@ def test_what_a_rule_still_needs_is_counted_until_it_can_speak() -> None:
     said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
     assert said == "no alert"
     states = run.judge.states
+    run.ended = ""
     states["rollout-slowdown"] = Reading(State.LEARNING, count=12, of=13)
     states["clipped-on-policy"] = LEARNING
     said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
