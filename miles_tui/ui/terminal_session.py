@@ -9,6 +9,7 @@ import threading
 
 from textual.driver import Driver
 
+from miles_tui.core.text.sanitize import safe_lines
 from miles_tui.ui.navigation import SeveralRuns
 from miles_tui.ui.notify.notifier import Noticing
 from miles_tui.ui.screens.main import MainScreen
@@ -102,7 +103,11 @@ class Outside(SeveralRuns):
         return there
 
     def copy(self, text: str, said: str, aside: str = "") -> None:
-        """Copy for the person, and say what was done: `said`, and outside of tmux `aside` behind it."""
+        """Copy for the person, and say what was done: `said`, and outside of tmux `aside` behind it.
+
+        Nothing in it acts where it is pasted, and no key is in it.
+        """
+        text = safe_lines(text)
         if is_tmux(os.environ):
             self.run_worker(self._copy_in_tmux(text, said), name="copy")
             return

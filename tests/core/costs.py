@@ -6,12 +6,12 @@ from collections.abc import Callable
 from time import process_time
 
 
-def growth(work: Callable[[int], object], size: int) -> float:
-    """How many times longer `work(2 * size)` takes than `work(size)`: 2 where it is linear, 4 where quadratic.
+def growth(work: Callable[[int], object], size: int, times: int = 2) -> float:
+    """How many times longer `work(times * size)` takes than `work(size)`: `times` if linear, its square if quadratic.
 
     The least of several runs each; what takes no time at all grows by nothing.
     """
-    small, large = (min(_seconds(work, n) for _ in range(4)) for n in (size, 2 * size))
+    small, large = (min(_seconds(work, n) for _ in range(4)) for n in (size, times * size))
     return large / max(small, 1e-3)
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ingest.tailing import Clock, append, lines, look
+from ingest.tailing import Clock, append, lines, look, look_now
 
 from miles_tui.ingest.files import open_file as source
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Why
+from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Piece, Why
 from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tailer
 
 
@@ -66,6 +66,84 @@ def test_rewritten_with_the_same_size(tail: Tailer, log: Path) -> None:
     assert look(tail) == [Cut(Why.TRUNCATED), lines(30, 40)]
     log.write_bytes(lines(50, 51) + lines(31, 40))
     assert look(tail) == [Cut(Why.TRUNCATED), lines(50, 51)], "the others stand where they were read"
+
+
+def rewrite(path: Path, text: bytes, tail: Tailer, step: int, mode: str = "wb") -> list[Piece | bytes]:
+    """What the tail gives while the text is put there, `step` bytes at a time."""
+    out: list[Piece | bytes] = []
+    with path.open(mode) as file:
+        for at in range(0, len(text), step):
+            file.write(text[at : at + step])
+            file.flush()
+            out += look(tail)
+    return out
+
+
+def given(pieces: list[Piece | bytes]) -> bytes:
+    return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+
+
+@pytest.mark.parametrize("step", [777, 5000, 1 << 20])
+@pytest.mark.parametrize("count", [1000, 5000])
+def test_what_is_written_again_is_not_new(tail: Tailer, log: Path, step: int, count: int) -> None:
+    append(log, lines(0, count))
+    look(tail)
+    assert given(rewrite(log, lines(0, count // 2), tail, step)) == b""
+    assert given(rewrite(log, lines(0, count + 20), tail, step)) == lines(count, count + 20)
+    log.unlink()
+    assert given(rewrite(log, lines(0, count + 40), tail, step)) == lines(count + 20, count + 40)
+    append(log, lines(0, 3))
+    assert look(tail) == [lines(0, 3)]
+
+
+@pytest.mark.parametrize("step", [777, 1 << 20])
+def test_a_text_that_only_begins_like_the_last_one_is_given_whole(tail: Tailer, log: Path, step: int) -> None:
+    append(log, lines(0, 1000))
+    look(tail)
+    text = lines(0, 400) + lines(2000, 2400)
+    assert given(rewrite(log, text, tail, step)) == text
+
+
+@pytest.mark.parametrize("step", [1, 3, 40])
+@pytest.mark.parametrize("more", [b"", b"!", b" and some more words, so that it is longer"])
+def test_lines_that_are_put_over_others_are_given_once(tail: Tailer, log: Path, step: int, more: bytes) -> None:
+    append(log, lines(0, 400))
+    look(tail)
+    new = [line + more + b"\n" for line in lines(500, 920).splitlines()]
+    out = b""
+    with log.open("r+b") as file:
+        for at in range(0, len(new), step):
+            file.write(b"".join(new[at : at + step]))
+            file.flush()
+            out += given(look(tail))
+    assert out == b"".join(new)
+
+
+def test_a_line_that_is_half_put_over_another_is_not_given(tail: Tailer, log: Path) -> None:
+    append(log, lines(0, 400))
+    look(tail)
+    with log.open("r+b") as file:
+        for text in (lines(500, 501) + lines(501, 502)[:9], lines(501, 502)[9:], lines(502, 503)):
+            file.write(text)
+            file.flush()
+            out = look_now(tail)
+            assert b"line 501" not in given(out) or lines(501, 502) in given(out)
+    assert given(look(tail)).endswith(lines(502, 503))
+    append(log, lines(400, 401))
+    assert given(look(tail)) == lines(400, 401)
+
+
+@pytest.mark.parametrize("hole", [(0, 100), (0, 9000), (0, 20_000), (300, 12_000), (9000, 20_600)])
+def test_a_hole_in_what_was_read_changes_nothing(tail: Tailer, log: Path, hole: tuple[int, int]) -> None:
+    append(log, lines(0, 400))
+    assert hole[1] < log.stat().st_size
+    look(tail)
+    for _ in range(2):
+        with log.open("r+b") as file:  # as `fallocate --punch-hole` leaves it, on any file system
+            file.seek(hole[0])
+            file.write(bytes(hole[1] - hole[0]))
+        append(log, lines(400, 405))
+        assert look(tail) == [lines(400, 405)]
 
 
 def test_a_stale_size_seen_once_is_no_truncation(

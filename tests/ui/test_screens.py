@@ -350,6 +350,8 @@ async def test_times_of_another_day_have_their_date_on_every_screen(
         await screen.press("tab", "enter")
         assert re.search(r"last line 15 Oct \d\d:\d\d", screen.text)
         assert re.search(r"since rollout 23, 15 Oct 17:02", screen.text)
+        assert "15 Oct" in (await screen.press("L")).splitlines()[1]
+        await screen.press("L")
         assert re.search(r"times: raised at rollout 23, 15 Oct 17:02:\d\d", " ".join(screen.text.split()))
 
 

@@ -139,7 +139,7 @@ class Reader:
             if brace >= 0 and data[brace - 2 : brace] == b": ":
                 begin = data.rfind(b"\n", at, brace) + 1 or at
                 # A line that ends further on (or with a CR) is read by `_line`: no LF is looked for far away.
-                stop = data.find(b"\n", brace, min(end, brace + _USUAL))
+                stop = data.find(b"\n", brace, brace + _USUAL)
                 if stop < 0 and end - brace <= _USUAL:
                     stop = end
                 if begin < stop <= begin + most and (record := usual(data, begin, stop)) is not None:

@@ -63,8 +63,8 @@ def standing(run: RunState, name: str) -> tuple[str, Severity | None]:
     if held_by(run, name):
         return HELD, None
     said = {reading.state for reading in run.judge.readings_of(name)} - {State.OFF}
-    if run.ended:  # nothing more will be learned
-        said.discard(State.LEARNING)
+    if _away(run, name) or (run.ended and State.LEARNING in said):
+        return NOT_JUDGED, None  # nothing more will be learned
     for state in (State.PENDING, State.LEARNING):
         if state in said:
             return state, None
@@ -86,11 +86,16 @@ def not_measured(run: RunState, name: str) -> Meaning | None:
 
 def learned(run: RunState, name: str) -> tuple[int, int] | None:
     """(have, need) rollouts of a signal's range while it is being learned; None also where its values stay away."""
-    known, last = run.judge.ranges.get(name), run.signals[name].last
-    if not isinstance(known, Learning) or run.ended:
-        return None
-    silent = run.pace.count if last is None else (run.judge.at or 0) - last.rollout
-    return (known.have, known.need) if silent < PATIENCE else None
+    known = run.judge.ranges.get(name)
+    return (known.have, known.need) if isinstance(known, Learning) and not run.ended and not _away(run, name) else None
+
+
+def _away(run: RunState, name: str) -> bool:
+    """Whether a signal whose range is not known had no value for as long as a rule waits for one."""
+    if not isinstance(run.judge.ranges.get(name), Learning):
+        return False
+    last = run.signals[name].last
+    return (run.pace.count if last is None else (run.judge.at or 0) - last.rollout) >= PATIENCE
 
 
 def held_by(run: RunState, name: str) -> str:

@@ -23,7 +23,7 @@ _TOKENS = (
     r"|(?<![A-Za-z0-9_-])(?:"
     r"(sk-)(?=[\w-]*\d|(?:[a-z]{1,8}-){0,2}[A-Za-z]{20})[\w-]{20,}"
     r"|(gh[pousr]_|gsk_|r8_)[\w-]{20,}"
-    r"|(xox[abeprs]-|xapp-)[\w-]{10,}"
+    r"|(xox[abeprs]-|xapp-)[\w-]{11,}"
     r"|(AIza)[\w-]{35}|(ya29\.|GOCSPX-)[\w-]{20,}"
     r"|(eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(eyJhcGlf)[\w+/=-]{40,}"
     r"|(npm_)[A-Za-z0-9]{30,}|(pypi-Ag)[\w-]{30,}|(hv[sbr]\.)[\w-]{20,}|(dapi)[a-f0-9]{32}"
@@ -49,10 +49,12 @@ _RARE = (
     r"|()[a-f0-9]{32}-us\d{1,2}(?![\w-])|(\w{3}\dQ~)[\w.~-]{31,34})"
 )
 _RARE_SIGNS = (
-    r"SG\.|at_|rubygems_|_v1_|shp[asc]|whsec_|gl[a-z]{2,5}-|GR13|lsv2_|pcsk_|tvly-|jina_|e2b_|lin_api_|figd_|CFPAT-"
-    r"|tskey-|NRAK-|PMAK-|HRKU-|pplx-|xai-|csk-|fw_|glsa_|glc_|sntry|AT[AC]TT3|sq0|AGE-SECRET|pul-|AKCp|LTAI|AKID"
-    r"|SK[a-f0-9]{32}|\.[\w-]{6}\.[\w-]{27}|\d:[\w-]{35}|-us\d|Q~"
-)
+    "SG.", "at_", "rubygems_", "_v1_", "shp", "whsec_", "gld", "glf", "gls", "glr", "glc", "gli", "glp", "glo", "gla",
+    "GR13", "lsv2_", "pcsk_", "tvly-", "jina_", "e2b_", "lin_api_", "figd_", "CFPAT-", "tskey-", "NRAK-", "PMAK-",
+    "HRKU-", "pplx-", "xai-", "csk-", "fw_", "sntry", "TT3", "sq0", "AGE-", "pul-", "AKCp", "LTAI", "AKID",
+)  # fmt: skip
+_NO_SIGN = r"[A-Za-z0-9_-]{27}"  # a word that long may be one of those that have none
+_LONG = re.compile(r"[A-Za-z0-9_-]{16}")  # no token is shorter, and few lines have such a word
 # What stands between a name and its value: NAME=value, --name value, "name": "value", pairs, lists of arguments, rows
 # of tables, sentences, Kubernetes' pairs of name and value; then what may be around a value.
 _BETWEEN = (
@@ -142,11 +144,8 @@ def mask(text: str, told: Told | None = None) -> str:
     `told` is told of what kind each is: the token's prefix, the name before it, or what holds it.
     """
     tell: Told = told or str  # which does nothing with it
-    if any(sign in text for sign in _TOKEN_SIGNS):
-        # ASCII: words begin at the same places for all parts, so that each is looked at once.
-        text = re.sub(_TOKENS, _after_prefix(tell), text, flags=re.ASCII)
-    if re.search(_RARE_SIGNS, text):
-        text = re.sub(_RARE, _after_prefix(tell), text, flags=re.ASCII)
+    if _LONG.search(text):
+        text = _without_tokens(text, tell)
     if _PEM in text:
         text = _without_pem(text, tell)
     lower = text.lower()
@@ -163,6 +162,15 @@ def mask(text: str, told: Told | None = None) -> str:
     if any(sign in lower for sign in _NAME_SIGNS):
         text = _without_named(text, tell)
     return _without_passwords(text, tell) if "pass" in lower or "pwd" in lower else text
+
+
+def _without_tokens(text: str, tell: Told) -> str:
+    # ASCII: words begin at the same places for all parts, so that each is looked at once.
+    if any(sign in text for sign in _TOKEN_SIGNS):
+        text = re.sub(_TOKENS, _after_prefix(tell), text, flags=re.ASCII)
+    if any(sign in text for sign in _RARE_SIGNS) or re.search(_NO_SIGN, text):
+        text = re.sub(_RARE, _after_prefix(tell), text, flags=re.ASCII)
+    return text
 
 
 def _after_prefix(tell: Told) -> Hide:
@@ -289,7 +297,8 @@ def _password_end(match: re.Match[str], begin: int) -> int:
     """Where the password ends that begins at `begin`; 0 where it is none."""
     text, at, name = match.string, match.start(), match["name"].lower()
     before = text[max(0, at - _MOST_NAME) : at]
-    if name in ("pass", "pwd") and (not re.search(_PASS, before) or re.search(_NO_PASS, before)):
+    near = before[-_MOST_SURE:]
+    if name in ("pass", "pwd") and (not re.search(_PASS, near) or re.search(_NO_PASS, near)):
         return 0
     sep = match["sep"].strip("\\'\"]")
     flag = re.search(_FLAG_BEFORE, before) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from miles_tui.core.parsing.tail_buffer import LogEntry, entries_of
 from miles_tui.core.run.run_state import Change
-from miles_tui.core.text.cells import wrap
+from miles_tui.core.text.cells import clock, wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.history.context_lines import ContextLines, find_place
 from miles_tui.present.log_rows import LogBook
@@ -25,6 +25,9 @@ from miles_tui.runs.session import Session
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
+
+if TYPE_CHECKING:
+    from miles_tui.ui.navigation import SeveralRuns
 
 EVERY = 0.5  # seconds between two paints while lines come
 SEARCH_KEYS = (("Enter", "search", 0), ("Esc", "leave", 1))
@@ -159,6 +162,8 @@ class LogScreen(SubScreen):
             parts.append(Part(3, [("watch", f"only {book.role}")]))
         if not book.items:
             return [*parts, Part(1, [("dim", self._why_empty())])]
+        if day := self._day():
+            parts.append(Part(2, [("dim", "of "), ("text", day)]))
         if book.follow:
             parts.append(Part(4, [("dim", "following")]))
         else:
@@ -179,6 +184,12 @@ class LogScreen(SubScreen):
             "Enter": bool(book.items) and self.size.height >= LEAST_WHOLE,
         }  # fmt: skip
         return {key for key, does in works.items() if not does}
+
+    def _day(self) -> str:
+        """The chosen line's day, "" where it is today's or not told: the lines have no room for it."""
+        item, today = self.book.chosen, cast("SeveralRuns", self.app).today_of(self.session)
+        time = item.row.time if item is not None else None
+        return "" if time is None else clock(time, today=today).rpartition(" ")[0]
 
     def _place(self) -> str:
         return "log"
