@@ -7,8 +7,8 @@ import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
+from miles_tui.config.paths import PACKAGE
 from miles_tui.core.alerting.conditions import ALL, CONDITIONS
 from miles_tui.core.alerting.conditions.base import Condition
 from miles_tui.core.alerting.engine import INHIBITED_BY
@@ -21,7 +21,7 @@ from miles_tui.errors import UsageError, meant
 WIDTH = 88
 NAME = 42  # cells of the list's names
 MOST_SUGGESTED = 4  # names that a message suggests
-FIGURES = Path(__file__).resolve().parent / "_bench" / "alerts.json"  # written by tests/alert_figures.py
+FIGURES = PACKAGE / "_bench" / "alerts.json"  # written by tests/alert_figures.py
 
 
 def overview() -> str:

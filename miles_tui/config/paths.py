@@ -8,7 +8,7 @@ from pathlib import Path
 from miles_tui.files import is_dir, is_file
 
 APP = "miles-tui"
-_PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def config_dir() -> Path:
@@ -52,8 +52,8 @@ def sample_log(name: str) -> Path:
 
 
 def _bundled(name: str) -> Path:
-    inside = _PACKAGE / f"_{name}"
-    return inside if is_dir(inside) else _PACKAGE.parent / name
+    inside = PACKAGE / f"_{name}"
+    return inside if is_dir(inside) else PACKAGE.parent / name
 
 
 def _home() -> Path:

@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from miles_tui.config.paths import profiles_dir
+from miles_tui.config.paths import PACKAGE, profiles_dir
 from miles_tui.config.toml_file import read_toml_text
 from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_file, is_missing, named, write_whole
 
-BUNDLED = Path(__file__).resolve().parent / "_profiles"
+BUNDLED = PACKAGE / "_profiles"
 SUFFIX = ".toml"
 
 

@@ -116,7 +116,7 @@ def test_marks_of_the_person_outlive_readings_that_do_not_hold_the_alert() -> No
     known.mark(again.alerts)
     assert again.alerts[0].seen
     back = reading(("signal-lost", 90, 90.0))
-    back.alerts[0].reopen("once more")
+    back.alerts[0].reopen(31, "once more")
     known.mark(back.alerts)
     assert not back.alerts[0].seen, "it came back since"
 
