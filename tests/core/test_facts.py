@@ -9,8 +9,8 @@ import pytest
 from costs import growth
 
 from miles_tui.core.model.records import Event, EventKind, Source
-from miles_tui.core.parsing.clocks import last_stamp
 from miles_tui.core.parsing.events import Searcher, diagnose
+from miles_tui.core.parsing.last_stamp import last_stamp
 
 RAY = "\x1b[36m(RolloutManager pid=9)\x1b[0m "
 HUB = "hf_" + "a1B2c3D4e5F6g7H8" * 2

@@ -9,8 +9,8 @@ from runs import SECONDS, args, healthy, raised, rollout, state
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Item, Source
-from miles_tui.core.parsing.clocks import put_forward
 from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.run_state import RunState
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from miles_tui.core.model.records import Event, EventKind, Source
-from miles_tui.core.parsing.clocks import last_stamp
 from miles_tui.core.parsing.diagnose import diagnose
+from miles_tui.core.parsing.last_stamp import last_stamp
 from miles_tui.core.parsing.launch_args import cli_arguments, table_row
 from miles_tui.core.parsing.line_prefix import RAY, alike, head_time, message_of, source_of
 from miles_tui.core.parsing.line_splitter import line_end, line_start, next_line

@@ -12,7 +12,7 @@ from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS as LEAST_ST
 from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Record
-from miles_tui.core.parsing.clocks import put_forward
+from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.failure import clock_of, is_fatal, says_more, was_the_end
 from miles_tui.core.run.phase import Phase
