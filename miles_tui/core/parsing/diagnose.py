@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from miles_tui.core.parsing.line_splitter import clean
-from miles_tui.core.parsing.metric_line import logged_text
 from miles_tui.core.parsing.wrapped import Unwrap
 
 _ANY_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
@@ -90,6 +89,8 @@ def _is_strange(sample: bytes, plain: bytes) -> bool:
         return False
     if plain is not sample and not plain.strip():
         return True
+    from miles_tui.core.parsing.metric_line import logged_text  # it brings pydantic's core: not before the first paint
+
     lines = [clean(line) for line in re.split(rb"[\r\n]+", plain[:_WIDE_SAMPLE]) if line.lstrip().startswith(b"{")]
     return bool(lines) and all(logged_text(line) == line for line in lines)
 
