@@ -91,7 +91,8 @@ class Screen(Driven):
 @pytest.fixture(autouse=True)
 def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The developer's own terminal, locale and themes must not be seen."""
-    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "LANG", "LC_CTYPE"):
+    # pytest-xdist gives its workers a size, and a program that is given one asks no terminal for its own.
+    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "LANG", "LC_CTYPE", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")

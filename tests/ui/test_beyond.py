@@ -183,10 +183,11 @@ def grow(path: Path, *blocks: bytes) -> None:
 
 @pytest.fixture
 def three(tmp_path: Path, blocks: list[bytes]) -> list[Path]:
-    """Runs that all are alive; the gap jumps at rollout 23."""
-    paths = [tmp_path / f"{name}.log" for name in ("near", "far", "away")]
-    for path in paths:
+    """Runs that all are alive, the one that was written to last first; the gap jumps at rollout 23."""
+    paths, now = [tmp_path / f"{name}.log" for name in ("near", "far", "away")], time.time()
+    for age, path in enumerate(paths):
         path.write_bytes(b"".join(blocks[:18]))
+        os.utime(path, (now - age, now - age))
     return paths
 
 

@@ -246,7 +246,7 @@ class MainScreen(MainActions):
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
         keys = FOOTER
-        if self.pane.has_focus and self._alerts:
+        if self.pane.has_focus:
             small = "whole" if p.alerts < LEAST_ALERTS else "numbers"
             keys = alert_footer("fold" if self.pane.reads else small)
         elif self._alerts and p.alerts < LEAST_ALERTS:
@@ -269,6 +269,7 @@ class MainScreen(MainActions):
             "a": current is not None and current.state != "resolved" and not current.seen,
             "z": current is not None and current.state != "resolved",
             "c": current is not None and bool(current.signals),
+            "Enter": current is not None or not self.pane.has_focus,
             "↑↓": not self.pane.has_focus or self.pane.moves,
         }
         return {key for key, does in works.items() if not does}
