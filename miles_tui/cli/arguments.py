@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -128,10 +129,10 @@ def add_past(p: Parser) -> None:
 
 
 def rollout_count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("a number of rollouts, 1 or more")
-    return value
+    with suppress(ValueError):
+        if (value := int(text)) >= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number of rollouts: 1 or more")
 
 
 def add_source(p: Parser) -> None:
@@ -161,10 +162,10 @@ def add_watch(p: Parser) -> None:
 
 
 def positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 10_000:
-        raise argparse.ArgumentTypeError("a number above 0 and at most 10000")
-    return value
+    with suppress(ValueError):
+        if 0 < (value := float(text)) <= 10_000:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number above 0 and at most 10000")
 
 
 def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
@@ -182,7 +183,10 @@ def pauses_of(name: str | None) -> PauseLog | None:
         return None
     from miles_tui.ingest.history.pause_log import PauseLog
 
-    return PauseLog(Path(name))
+    log = PauseLog(Path(name))
+    if log.unstamped:
+        complain(f"{name}: no line has a time stamp: it tells of no pause")
+    return log
 
 
 def load_profile(name: str | None) -> Profile | None:

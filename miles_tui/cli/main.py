@@ -224,6 +224,8 @@ def export_follow(log: Log, exporter: Exporter) -> int:
 
 
 def calibrate(argv: Sequence[str]) -> int:
+    from shlex import quote
+
     p = parser("calibrate", "Learn the ranges of your setup from two or three of your own healthy runs.")
     p.add_argument("logs", nargs="+", type=given_name, metavar="LOG")
     p.add_argument("--pause", metavar="REGEX", help="log lines that tell of a pause; kept in the profile")
@@ -249,7 +251,7 @@ def calibrate(argv: Sequence[str]) -> int:
     save(profile, file)
     if old is not None:
         complain(f"{file}: replaces the {old.origin}")
-    say(f"{one_line(file)}: {profile.origin}\nuse it with --profile {one_line(a.name or file)}")
+    say(f"{one_line(file)}: {profile.origin}\nuse it with --profile {quote(one_line(a.name or file))}")
     return 0
 
 

@@ -180,7 +180,7 @@ class Profile(BaseModel):
 
 def read_profile(text: str, source: str) -> Profile:
     """The profile in a TOML text. `source` names the file in an error. Raises BadSetting with file, key and reason."""
-    data = parsed(text, source)
+    data = parsed(text, f"{source}: no profile")
     try:
         return Profile.model_validate(data)
     except ValidationError as error:
