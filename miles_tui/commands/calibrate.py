@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from miles_tui.commands.arguments import given_name, given_path, parser
+from miles_tui.config.profile_file import write_profile
 from miles_tui.config.profile_store import place, replaced, save
 from miles_tui.core.alerting.calibration import doubts, learn
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.alerting.profile import Profile, write_profile
+from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.discovery import Log, find_logs
