@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.config.paths import PACKAGE, profiles_dir
+from miles_tui.config.profile_file import read_profile, write_profile
 from miles_tui.config.toml_file import read_toml_text
-from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
+from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.text.sanitize import plain
 from miles_tui.errors import BadSetting, nearest
 from miles_tui.files import is_dir, is_file, is_missing, named, write_whole

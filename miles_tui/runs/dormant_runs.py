@@ -18,10 +18,10 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import UNREAD, RunRow, run_row
 from miles_tui.present.status_line import status_line
+from miles_tui.runs.alert_news import Known
 from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
-from miles_tui.ui.notify.news import Known
 
 if TYPE_CHECKING:
     from miles_tui.ingest.follow.chunks import Piece

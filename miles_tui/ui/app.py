@@ -23,7 +23,6 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.cli.stdio import complain
 from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
@@ -32,6 +31,7 @@ from miles_tui.runs.reference_runs import References
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
+from miles_tui.stdio import complain
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.notify.notifier import Noticing

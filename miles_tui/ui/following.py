@@ -15,12 +15,12 @@ from textual.app import App
 
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import RunRow
+from miles_tui.runs.alert_news import Known
 from miles_tui.runs.aside import aside
 from miles_tui.runs.dormant_runs import YIELD, Listed, Rounds, files_mark, known_of, looks, may_go
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
-from miles_tui.ui.notify.news import Known
 
 MOST_RUNS = 8  # logs that are followed to begin with: each has a thread of its own, and keeps 2 MiB of its end
 MOST_ALIVE = 32  # that grow at once

@@ -21,12 +21,13 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import KEPT
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.run_table import RunRow
+from miles_tui.runs.alert_news import Known, News, Watcher
 from miles_tui.runs.dormant_runs import MOST_OWED, Listed, Rounds, looks
 from miles_tui.runs.run_options import Setup
 from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.following import ROUND_SECONDS
-from miles_tui.ui.notify.news import Herald, Known, News, Watcher
+from miles_tui.ui.notify.herald import Herald
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 MINUTE = 60.0

@@ -18,10 +18,11 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
+from miles_tui.runs.alert_news import RINGS_AGAIN_SECONDS, Known, News, Watcher, as_json
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
 from miles_tui.ui.notify.alert_hook import MOST_WAITING, Command
-from miles_tui.ui.notify.news import BETWEEN_RINGS_SECONDS, RINGS_AGAIN_SECONDS, Herald, Known, News, Watcher, as_json
+from miles_tui.ui.notify.herald import BETWEEN_RINGS_SECONDS, Herald
 from miles_tui.ui.notify.notifier import Noticing, title_of
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.cli.arguments import add_profile, add_screen, add_source, add_watch, parser, setup_of
+from miles_tui.cli.screens import add_screen, add_watch, setup_of
+from miles_tui.commands.arguments import add_profile, add_source, parser
 from miles_tui.config import view_state as remember
 from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog

@@ -320,7 +320,8 @@ class MainScreen(MainActions):
         return f"{why[0]} since {clock(status.since + offset, today=self.today)}{''.join(why[1:])}"
 
     def _calm(self) -> list[Spans]:
-        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2, self.today)
+        width = self._plan.width - 2 * self._plan.columns.margin - 2
+        return calm_lines(self.session.run, width, self.today, self.session.why_empty())
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)
