@@ -6,13 +6,17 @@ import os
 import random
 import re
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from costs import grows_less
+from runs import rollout
 from terminal import Terminal
+
+from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.run.run_state import RunState
 
 LOG = Path(__file__).resolve().parent.parent / "sample_logs" / "plain-seed1.log"
 NOISE = (
@@ -65,25 +69,17 @@ def test_a_rollout_costs_few_bytes_and_silence_none(tmp_path: Path, columns: int
         assert terminal.wait_end() == 0
 
 
-def feed(history: int) -> float:
-    """CPU seconds to take in that many rollouts."""
-    from runs import rollout
-
-    from miles_tui.core.alerting.engine import Judge
-    from miles_tui.core.run.run_state import RunState
-
-    items = [item for n in range(history) for item in rollout(n)]
-    run = RunState(Judge())
-    begin = time.process_time()
-    for at in range(0, len(items), 50):
-        run.feed(items[at : at + 50])
-    return time.process_time() - begin
-
-
 def test_time_grows_with_the_log_and_not_with_its_history() -> None:
     """Four times the rollouts take four times as long: twice that would be a cost that grows with the past."""
-    small, large = min(feed(600) for _ in range(3)), min(feed(2400) for _ in range(2))
-    assert large / small < 8
+    items = [item for n in range(2400) for item in rollout(n)]
+
+    def feed(history: int) -> None:
+        run = RunState(Judge())
+        end = len(items) * history // 2400
+        for at in range(0, end, 50):
+            run.feed(items[at : min(at + 50, end)])
+
+    assert grows_less(feed, 600)
 
 
 def long_log(rollouts: int) -> Iterator[bytes]:

@@ -1,21 +1,40 @@
-"""How the cost of something grows with its input, whatever the machine."""
+"""How the cost of something grows with its input, whatever the machine and whatever else runs on it."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from time import process_time
 
+ROUNDS = 6
+LEAST = 1e-3  # seconds: below it a clock's own steps are measured
 
-def growth(work: Callable[[int], object], size: int, times: int = 2) -> float:
-    """How many times longer `work(times * size)` takes than `work(size)`: `times` if linear, its square if quadratic.
 
-    The least of several runs each; what takes no time at all grows by nothing.
+def grows_less(work: Callable[[int], object], size: int, times: int = 4, most: float = 0.0) -> bool:
+    """Whether `work(times * size)` takes less than `most` times as long as `work(size)`, in CPU time.
+
+    `most` is halfway between a line (`times`) and a square (`times` squared) if it is not given. A neighbour on the
+    machine makes single measurements longer, never shorter: so the least of both sizes counts, measured in turn, and
+    more rounds are made as long as the answer is no. A square stays one in every round.
     """
-    small, large = (min(_seconds(work, n) for _ in range(4)) for n in (size, times * size))
-    return large / max(small, 1e-3)
+    most = most or times**1.5
+    small = large = float("inf")
+    for turn in range(ROUNDS):
+        small, large = min(small, _seconds(work, size)), min(large, _seconds(work, times * size))
+        if turn and large < most * max(small, LEAST):
+            return True
+        if large < LEAST:
+            return True
+    return False
 
 
 def _seconds(work: Callable[[int], object], size: int) -> float:
-    begin = process_time()
-    work(size)
-    return process_time() - begin
+    was_on = gc.isenabled()
+    gc.disable()  # it goes through what the other tests of this process hold
+    try:
+        begin = process_time()
+        work(size)
+        return process_time() - begin
+    finally:
+        if was_on:
+            gc.enable()

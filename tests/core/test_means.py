@@ -46,7 +46,7 @@ def test_a_huge_value_that_is_replaced_leaves_nothing_behind() -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_UPDATES", 8)
-    monkeypatch.setattr(module, "MOST_NAMES", 10)
+    monkeypatch.setattr(module, "MOST_MEANS", 10)
     layouts = Layouts()
     alike, other = Means(), Means()
     for n in range(50):

@@ -33,7 +33,7 @@ class Means:
     """The updates of one rollout, and the mean of each name over those that have it.
 
     A mean is the sum in the order of the updates, divided: the same whichever way it is kept. What it costs is bounded:
-    updates beyond `MOST_UPDATES` and names beyond `MOST_NAMES` count in no mean, nor do the values beyond `MOST_VALUES`
+    updates beyond `MOST_UPDATES` and names beyond `MOST_MEANS` count in no mean, nor do the values beyond `MOST_VALUES`
     of updates that do not all have the same names.
     """
 
