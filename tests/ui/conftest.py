@@ -163,7 +163,7 @@ def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
         others = [GivenFeed(name=log) for log, _ in way.others]
         given = {"judge": FixedJudge(way.raises), "others": others, "listed": way.listed}
         async with dashboard(way.log, size, **given, **options) as screen:
-            for feed, session, (log, raises) in zip(others, screen.app.sessions[1:], way.others, strict=True):
+            for feed, session, (log, raises) in zip(others, screen.app.runs.sessions[1:], way.others, strict=True):
                 session.run.judge = FixedJudge(raises)
                 feed.give((LOGS / log).read_bytes())
                 await screen.wait(lambda _, feed=feed: feed.taken > 0)

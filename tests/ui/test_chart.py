@@ -17,7 +17,7 @@ from miles_tui.core.text.cells import cells
 from miles_tui.present.plot.chart import PointMark, canvas, draw_chart, plain_canvas, readout, thinned
 from miles_tui.present.plot.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
 from miles_tui.present.plot.sparkline import ASCII_GLYPHS, BLOCKS, BRAILLE, Glyphs
-from miles_tui.ui.theming.theme import ROLES
+from miles_tui.ui.theming.roles import ROLES
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 
