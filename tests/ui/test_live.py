@@ -163,7 +163,7 @@ TOKEN = "hf_" + "a1B2c3D4e5F6g7H8" * 2
 
 def test_a_crash_of_ours_is_a_traceback_on_the_restored_screen() -> None:
     code = (
-        "import sys\nfrom miles_tui.ui import session\nfrom miles_tui.cli.main import main\n"
+        "import sys\nfrom miles_tui.runs import session\nfrom miles_tui.cli.main import main\n"
         "def take(self, batch, now): hidden_local = 'not for the eyes'; raise RuntimeError('boom \\x1b]0;gone\\x07"
         + TOKEN
         + "')\n"

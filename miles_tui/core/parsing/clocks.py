@@ -7,7 +7,6 @@ import re
 from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.parsing.line_prefix import head_time, source_of
 from miles_tui.core.parsing.line_splitter import line_start
-from miles_tui.core.parsing.metric_line import line_at
 from miles_tui.core.text.cells import civil
 
 _MOST_YEARS = 4096  # places with `20` that are looked at for the last time stamp of a text,
@@ -42,6 +41,8 @@ def put_forward(before: float, after: float, usual: float | None, *, heard: floa
 
 def last_stamp(text: bytes, *, own: bool = False, outer: int = 0, end: int | None = None) -> Event | None:
     """The last time stamp at a line's head in `text[:end]`, and who printed it. `own`, `outer`: see `head_time`."""
+    from miles_tui.core.parsing.metric_line import line_at  # the first paint needs only `put_forward`
+
     year = b"[20" if own else b"20"
     at, lines = len(text) if end is None else end, 0
     for _ in range(_MOST_YEARS):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from miles_tui.core.parsing.line_splitter import clean
-from miles_tui.core.parsing.metric_line import logged_text
 from miles_tui.core.parsing.wrapped import Unwrap
 
 _ANY_LOGGER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\]\n]{0,80}\] [\w./-]+\.py:\d+ - ")
@@ -91,6 +90,8 @@ def _is_strange(sample: bytes, plain: bytes) -> bool:
     if plain is not sample and not plain.strip():
         return True
     lines = [clean(line) for line in re.split(rb"[\r\n]+", plain[:_WIDE_SAMPLE]) if line.lstrip().startswith(b"{")]
+    from miles_tui.core.parsing.metric_line import logged_text  # the first paint does without
+
     return bool(lines) and all(logged_text(line) == line for line in lines)
 
 
