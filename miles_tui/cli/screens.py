@@ -47,7 +47,7 @@ def dashboard(argv: Sequence[str], summary: str, commands: Collection[str]) -> i
     a = logs_or_commands(p, argv, commands)
     piped_in(a.logs)
     if not sys.stdout.isatty():
-        return _check([*a.logs, *passed_on(a)])
+        return _checked([*a.logs, *passed_on(a)])
     from miles_tui.ingest.discovery import Told, find_logs, here, newest_log
 
     given = a.logs or [newest_log(here())]
@@ -71,7 +71,7 @@ def demo(argv: Sequence[str]) -> int:
 
     log = sample_log("gap-jump.log")
     if not sys.stdout.isatty():
-        return _check([str(log)])
+        return _checked([str(log)])
     from miles_tui.ui.app import run_replay
 
     return run_replay(log, a.speed, setup_of(a), title="demo")
@@ -86,7 +86,7 @@ def replay(argv: Sequence[str]) -> int:
     a = p.parse_args(argv)
     piped_in([a.log])
     if not sys.stdout.isatty():
-        return _check([a.log, *(["--profile", a.profile] if a.profile else [])])
+        return _checked([a.log, *(["--profile", a.profile] if a.profile else [])])
     from miles_tui.ingest.discovery import find_logs
 
     log = only(find_logs([a.log]), a.log)
@@ -96,7 +96,7 @@ def replay(argv: Sequence[str]) -> int:
     return run_replay(log.path, a.speed, setup)
 
 
-def _check(argv: Sequence[str]) -> int:
+def _checked(argv: Sequence[str]) -> int:
     from miles_tui.commands.check import run
 
     return run(argv)

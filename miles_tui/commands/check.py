@@ -52,16 +52,8 @@ def run(argv: Sequence[str]) -> int:
     a = p.parse_intermixed_args(argv)  # LOG --format json LOG
 
     profile = load_profile(a.profile)
-    status, first = 0, True
-    pauses = pauses_of(a.pauses)
-    good: list[str | Path] = []
-    for name in a.logs or [newest_log(here())]:
-        try:
-            find_logs([name])
-            good.append(name)
-        except MilesTuiError as e:  # one log that can't be read hides none that can
-            complain(str(e))
-            status = max(status, e.exit_status)
+    first, pauses = True, pauses_of(a.pauses)
+    good, status = _readable(a.logs or [newest_log(here())])
     for found in find_logs(good, rotations=a.rotated):
         try:
             (log,) = wanted([found], a)
@@ -81,6 +73,19 @@ def run(argv: Sequence[str]) -> int:
             complain(f"{log}: {warning}")
         status = max(status, report.exit_status, not_all(report.cut_short))
     return status
+
+
+def _readable(names: Sequence[str | Path]) -> tuple[list[str | Path], int]:
+    """Those that can be read, and the exit status that the others ask for: one that can't be hides none that can."""
+    good, status = list[str | Path](), 0
+    for name in names:
+        try:
+            find_logs([name])
+            good.append(name)
+        except MilesTuiError as e:
+            complain(str(e))
+            status = max(status, e.exit_status)
+    return good, status
 
 
 @dataclass(slots=True)
