@@ -75,7 +75,7 @@ def export_follow(log: Log, exporter: Exporter) -> int:
                 case Data(data):
                     exporter.take(reader.feed(data))
                 case Cut():
-                    exporter.take(reader.cut())
+                    exporter.take(reader.seam() if piece.goes_on else reader.cut())
                 case Ended():
                     exporter.take(reader.finish())
         sys.stdout.flush()

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from miles_tui.core.alerting.alert import Alert, alert_report
+from miles_tui.core.alerting.alert import Alert, AlertReport, AlertState, told_report
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.sanitize import harmless
 
@@ -22,35 +22,48 @@ RANK = {"notice": 0, "warning": 1, "critical": 2, "never": 3}
 
 @dataclass(slots=True, frozen=True)
 class News:
-    """An alert that fires (`begins`) or was resolved, in the log called `log`."""
+    """An alert that fires (`begins`) or was resolved, in the log called `log`.
+
+    `report` is the alert as it was then. `rings`: it is for the person's ears; `runs`: it is for the command.
+    """
 
     log: str
     alert: Alert
     begins: bool
+    report: AlertReport
+    rings: bool = True
+    runs: bool = True
 
     @property
     def text(self) -> str:
         """One line; log text in it can't act on a terminal."""
-        step = self.alert.raised_step if self.begins else self.alert.resolved_step
+        step = self.report.raised_step if self.begins else self.report.resolved_step
         at = "" if step is None else f" at rollout {step}"
         if not self.begins:
             return f"{self.log}: {self.alert.condition} resolved{at}"
-        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.alert.told}")
+        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.report.evidence}")
 
 
-def as_json(alert: Alert) -> str:
+def as_json(report: AlertReport) -> str:
     """One line: what `check` prints of it, with what became of it since it was raised."""
-    return json.dumps(asdict(alert_report(alert)) | {"evidence": alert.told}) + "\n"
+    return json.dumps(asdict(report)) + "\n"
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was told of an alert: whether it is known to fire, how bad it was then, and when it last rang."""
+    """What was told of an alert."""
 
     alert: Alert
-    told: bool = False
-    rank: int = -1
-    rang: float = float("-inf")
+    told: bool = False  # it rang that it fires, and not that this is over
+    rank: int = -1  # how bad it was then
+    rang: float = float("-inf")  # when
+    open: bool = False  # the command was told that it fires, and not that this is over
+    turned: int = 0  # its onsets and ends that were looked at
+
+    def catch_up(self, told: bool, rank: int) -> None:
+        """What became of it so far is no news."""
+        self.told = self.open = told
+        self.rank, self.turned = rank, self.alert.turned
 
 
 AlertKey = tuple[
@@ -129,6 +142,8 @@ class Watcher:
     def look(self, run: RunState, now: float, *, live: bool) -> list[News]:
         """What is news since the last look; nothing up to the first look at which the log was caught up (`live`).
 
+        Of each alert that is each onset and each end, in their order. One that comes back within
+        `RINGS_AGAIN_SECONDS` is told to the command alone.
         Neither what the person ended (a condition switched off, a new baseline) nor what is snoozed is news.
         `now` is a monotonic clock in seconds.
         """
@@ -145,25 +160,41 @@ class Watcher:
             known = self._known[key] = told.get(key) or _Known(alert)
             if past and (old is None or not alert.open or key in old):
                 rank = before.open.get(key_of(alert)) if before is not None and first else None
-                known.told, known.rank = alert.open or rank is not None, rank_of(alert) if rank is None else rank
+                known.catch_up(alert.open or rank is not None, rank_of(alert) if rank is None else rank)
                 if rank is None:
-                    continue  # else it is news where it became worse, or is over
+                    continue
+                known.turned -= not alert.open  # else it is news where it became worse, or is over
             elif not self._live:
                 continue  # it will be news when the log is caught up with, unless it is over by then
-            if alert.open:
-                news += self._begins(known, now, quiet=alert.snoozed(run.judge.at))
-            elif known.told:
-                known.told = False
-                if alert.condition not in run.judge.off and not alert.snoozed(run.judge.at):
-                    news.append(News(self.log, alert, False))
+            quiet = alert.snoozed(run.judge.at) or alert.condition in run.judge.off
+            found = [one for report in _since(known) for one in self._turn(known, report, now, quiet=quiet)]
+            news += [one for one in found if one.rings or one.runs]
         return news
 
-    def _begins(self, known: _Known, now: float, *, quiet: bool) -> list[News]:
-        worse = rank_of(known.alert) > known.rank
-        if quiet or not (worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS)):
+    def _turn(self, known: _Known, report: AlertReport, now: float, *, quiet: bool) -> list[News]:
+        """What is to be told of an alert that is, or was, as `report` has it."""
+        if report.state == AlertState.RESOLVED:
+            rings, runs, known.told, known.open = known.told, known.open, False, False
+            return [] if quiet else [News(self.log, known.alert, False, report, rings, runs)]
+        if quiet:
             return []
-        known.told, known.rank, known.rang = True, rank_of(known.alert), now
-        return [News(self.log, known.alert, True)]
+        rank = RANK[report.severity]
+        worse = rank > known.rank
+        rings, runs = worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS), worse or not known.open
+        known.open = True
+        if rings:
+            known.told, known.rank, known.rang = True, rank, now
+        return [News(self.log, known.alert, True, report, rings, runs)]
+
+
+def _since(known: _Known) -> list[AlertReport]:
+    """What an alert was at each onset and end since the last look; the newest as it is now, where it is open."""
+    alert, fresh = known.alert, known.alert.turned - known.turned
+    known.turned = alert.turned
+    turns = list(alert.turns)[-fresh:] if fresh else []
+    if alert.open:
+        turns[-1:] = [told_report(alert)]
+    return turns
 
 
 def rank_of(alert: Alert) -> int:

@@ -273,7 +273,7 @@ class Session:
                     change.header = True  # why there is no metric may be told otherwise now
                 _merge(change, self.run.feed(self._reader.feed(data), now))
             case Cut():
-                _merge(change, self.run.feed(self._reader.cut(), now))
+                _merge(change, self.run.feed(self._reader.seam() if piece.goes_on else self._reader.cut(), now))
             case Missing(why):
                 self.status.missing = why
             case Appeared():

@@ -178,7 +178,9 @@ class Succession:
             return None
         read = held.offset if held else self._past[-1][1].size if self._past else 0
         goes_on = bool(missed and read and missed[0].offset == read)
-        first = Why.ROTATED if self._begun and not goes_on else None
+        # A file that is gone was not the last before these: what came between is gone with it.
+        gone = isinstance(held, PlainFile) and not held.stat().st_nlink
+        first = None if goes_on or not self._begun else Why.RECREATED if gone else Why.ROTATED
         self._real, self._begun, self._folder = real, True, folder
         return [*((Why.ROTATED if n else first, file) for n, file in enumerate(missed)), (why, newest)]
 

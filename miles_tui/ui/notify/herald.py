@@ -46,9 +46,10 @@ class Herald:
         told = [one for one in news if one.alert.severity is not Severity.NOTICE]
         if self._run is not None:
             for one in told:
-                self._run(one)
+                if one.runs:
+                    self._run(one)
         desktop, least = self._notices.desktop != "off", RANK[self._notices.bell]
-        self._waiting += [one for one in told if desktop or rank_of(one.alert) >= least]
+        self._waiting += [one for one in told if one.rings and (desktop or rank_of(one.alert) >= least)]
         if not self._waiting or now - self._rang < BETWEEN_RINGS_SECONDS:
             return
         waiting, self._waiting, self._rang = self._waiting, [], now

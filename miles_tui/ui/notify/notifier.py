@@ -52,7 +52,7 @@ class Noticing:
 
     def _run(self, news: News) -> None:
         if self.command is not None:
-            self.command.put(as_json(news.alert), {"MILES_TUI_LOG": news.log})
+            self.command.put(as_json(news.report), {"MILES_TUI_LOG": news.log})
 
 
 def title_of(shown: Session, sessions: Sequence[Session], beyond: Sequence[Listed] = ()) -> str:
