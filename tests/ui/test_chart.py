@@ -267,7 +267,7 @@ def dots_of(layer: list[list[int]]) -> set[tuple[int, int]]:
 
 def test_plotext_is_imported_by_the_first_chart_only() -> None:
     code = (
-        "import sys; from miles_tui.ui import chart; from miles_tui.core.model.series import Point\n"
+        "import sys; from miles_tui.present.plot import chart; from miles_tui.core.model.series import Point\n"
         "assert 'plotext' not in sys.modules\n"
         "chart.draw_chart(60, 12, [Point(0, 1.0)], [])\n"
         "assert 'plotext' in sys.modules"
