@@ -58,7 +58,7 @@ _LONG = re.compile(r"[A-Za-z0-9_-]{16}")  # no token is shorter, and few lines h
 # What stands between a name and its value: NAME=value, --name value, "name": "value", pairs, lists of arguments, rows
 # of tables, sentences, Kubernetes' pairs of name and value; then what may be around a value.
 _BETWEEN = (
-    r"\\{0,7}['\"]?\]?(?:\s*(?:[=:|]{1,2}>?|%3[AD])\s*|\s+\.{2,}\s+|\s+(?:is|was)\s*[:=]?\s+|\s+"
+    r"\\{0,7}['\"]?\]?(?:\s*(?:[=:|]{1,2}>?|%3[AD])\s*|\s+\.{2,}\s+|\s+(?:is|was)(?:\s*[:=])?\s++|\s++"
     r"|(?<=['\"])\s*,\s*(?:\\{0,7}['\"]value\\{0,7}['\"]\s*:\s*)?)(?:[A-Za-z]\w{0,23}\(|\[|b(?=['\"\\])){0,2}"
 )
 # A name that says that its value is a key. The value has a digit (`None`, `EMPTY`, a path's name and prose have none or
