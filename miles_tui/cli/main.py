@@ -176,14 +176,12 @@ def export(argv: Sequence[str]) -> int:
     p.add_argument("--rotated", action="store_true", help="read the rotations beside it first (train.log.1, ...)")
     a = p.parse_args(argv)
     from miles_tui.commands.export import Exporter
+    from miles_tui.ingest.discovery import find_logs
 
     exporter = Exporter(sys.stdout.write, a.format)
     if a.follow:
-        from miles_tui.ingest.discovery import find_logs
-
         log = only(find_logs([a.log], must_exist=False, rotations=a.rotated), a.log)
         return export_follow(wanted([log], a)[0], exporter)
-    from miles_tui.ingest.discovery import find_logs
     from miles_tui.ingest.history.log_items import read_items
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
@@ -200,12 +198,12 @@ def export(argv: Sequence[str]) -> int:
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
     from miles_tui.core.parsing.reader import Reader
-    from miles_tui.ingest.follow.chunks import Cut, Data, Ended
+    from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing
     from miles_tui.ingest.follow.follower import follow_blocking
     from miles_tui.ingest.follow.watcher import Stop
 
     gc.enable()  # this one goes on for days
-    stop, reader = Stop(), Reader()
+    stop, reader, status = Stop(), Reader(), 0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):
@@ -215,12 +213,15 @@ def export_follow(log: Log, exporter: Exporter) -> int:
                     exporter.take(reader.feed(data))
                 case Cut():
                     exporter.take(reader.cut())
-                case Ended():
+                case Missing(why):
+                    complain(f"{log}: {why}")
+                case Ended(wrong):
                     exporter.take(reader.finish())
+                    status = not_all([f"{log}: {wrong}"] if wrong else [])
         sys.stdout.flush()
     exporter.take(reader.cut())  # a last line that has its whole dict, and not yet its line end
     sys.stdout.flush()
-    return 0
+    return status
 
 
 def calibrate(argv: Sequence[str]) -> int:
