@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from commands import LOGS, one_clear_line, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,3 +112,12 @@ def test_a_whole_number_has_one_form_whatever_stands_beside_it() -> None:
         line = f"step 1: {{'train/a': {10**308}, {beside}}}\n".encode()
         (record,) = (item for item in Reader().feed(line) if isinstance(item, Record))
         assert record.metrics["train/a"] == 10**308
+
+
+def test_following_a_packed_log_that_is_cut_short_says_so(tmp_path: Path) -> None:
+    packed = tmp_path / "train.log.gz"
+    packed.write_bytes(gzip.compress((LOGS / "plain-seed1.log").read_bytes())[:-5000])
+    done = run("export", "--follow", str(packed))
+    assert done.stdout
+    assert done.returncode == 2
+    assert "train.log.gz: " in one_clear_line(done)

@@ -61,12 +61,12 @@ def run(argv: Sequence[str]) -> int:
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
     from miles_tui.core.parsing.reader import Reader
-    from miles_tui.ingest.follow.chunks import Cut, Data, Ended
+    from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing
     from miles_tui.ingest.follow.follower import follow_blocking
     from miles_tui.ingest.follow.watcher import Stop
 
     gc.enable()  # this one goes on for days
-    stop, reader = Stop(), Reader()
+    stop, reader, status = Stop(), Reader(), 0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):
@@ -76,12 +76,15 @@ def export_follow(log: Log, exporter: Exporter) -> int:
                     exporter.take(reader.feed(data))
                 case Cut():
                     exporter.take(reader.seam() if piece.goes_on else reader.cut())
-                case Ended():
+                case Missing(why):
+                    complain(f"{log}: {why}")
+                case Ended(wrong):
                     exporter.take(reader.finish())
+                    status = not_all([f"{log}: {wrong}"] if wrong else [])
         sys.stdout.flush()
     exporter.take(reader.cut())  # a last line that has its whole dict, and not yet its line end
     sys.stdout.flush()
-    return 0
+    return status
 
 
 def stamp(time: float | None) -> str | None:

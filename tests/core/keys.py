@@ -18,6 +18,14 @@ LEAKING = [
     (f"git clone https://oauth2:{MIX}@example.org/x.git", MIX),
     ("amqp://guest:guest@h:5672//", ":guest"),
     ("DB_PASS=hunter", "hunter"),
+    ("LDAP_BIND_PW=hunter", "hunter"),
+    ("password：hunter", "hunter"),
+    ("密码: hunter", "hunter"),
+    ("curl -s -u bob:hunter https://h/x", "hunter"),
+    ("curl --user 'bob:hunter' https://h/x", "hunter"),
+    (f"WANDB_API_KEY -> {HEX}", HEX),
+    (f"api_key=Secret(value='{MIX}')", MIX),
+    (f"'api_key': ('{MIX}',)", MIX),
     ("DB_PASS=swordfish", "swordfish"),
     ("export DB_PASS='correct horse'", "horse"),
     ("MYSQL_PWD=secretpw", "secretpw"),
@@ -92,6 +100,8 @@ hf_checkpoint ................................... /models/Qwen3-4B-2507
 sk-learn/estimators/base.py sk-learn-estimators-of-the-model
 commit 0123456789abcdef0123456789abcdef01234567
 sample id 6f1ed002ab5595859014ebf0951522d9
+curl -u bob https://h/x curl --user $USER:$PASS https://h/x
+n_pw: 12 forward_pw=0.25 upwards: 3 def check(password: str) -> bool
 max_tokens=4096 pad_token_id=151643 eos_token='</s>' bos_token=None pad_token='<|endoftext|>'
 --tokenizer-path /root/models/tokenizer-2507 tokenizer_path=/models/a1b2c3d4e5f6a7b8c9d0
 password: None

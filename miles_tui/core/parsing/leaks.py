@@ -53,7 +53,7 @@ TOKENS = (
     "hf_oauth_|gh[ousr]_[A-Za-z0-9]{20}|wandb_v1_|A[SBC][IC]A[A-Z0-9]{16}|[sr]k_(?:live|test|prod)_|gsk_|r8_"
     "[A-Za-z0-9]{20}|xox[a-z]-|xapp-|ya29\\.|GOCSPX-|npm_[A-Za-z0-9]{30}|pypi-Ag|hv[sbr]\\.|dapi[a-f0-9]{32}|dckr_"
     "|rubygems_|gl[a-z]{2,5}-|_v1_[a-f0-9]{20}|lsv2_|pplx-|xai-[A-Za-z0-9]{20}|pcsk_|tvly-|sntry|LTAI[A-Za-z0-9]{12}"
-    "|AGE-SECRET|hooks\\.slack|/webhooks/|/hook/"
+    "|_PW[^A-Za-z0-9_]|密码|口令|curl |AGE-SECRET|hooks\\.slack|/webhooks/|/hook/"
 )
 FIRST = (NAMES, TOKENS)
 _NO_UTF8 = "string_unicode"

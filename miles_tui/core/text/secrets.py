@@ -58,8 +58,9 @@ _LONG = re.compile(r"[A-Za-z0-9_-]{16}")  # no token is shorter, and few lines h
 # What stands between a name and its value: NAME=value, --name value, "name": "value", pairs, lists of arguments, rows
 # of tables, sentences, Kubernetes' pairs of name and value; then what may be around a value.
 _BETWEEN = (
-    r"\\{0,7}['\"]?\]?(?:\s*(?:[=:|]{1,2}>?|%3[AD])\s*|\s+\.{2,}\s+|\s+(?:is|was)(?:\s*[:=])?\s++|\s++"
-    r"|(?<=['\"])\s*,\s*(?:\\{0,7}['\"]value\\{0,7}['\"]\s*:\s*)?)(?:[A-Za-z]\w{0,23}\(|\[|b(?=['\"\\])){0,2}"
+    r"\\{0,7}['\"]?\]?(?:\s*(?:[=:|：＝]{1,2}>?|-{1,2}>|%3[AD])\s*|\s+\.{2,}\s+|\s+(?:is|was)(?:\s*[:=])?\s++|\s++"
+    r"|(?<=['\"])\s*,\s*(?:\\{0,7}['\"]value\\{0,7}['\"]\s*:\s*)?)"
+    r"(?:[A-Za-z]\w{0,23}\((?:\w{1,12}=)?|[\[(]|b(?=['\"\\])){0,2}"
 )
 # A name that says that its value is a key. The value has a digit (`None`, `EMPTY`, a path's name and prose have none or
 # do not match), or is one long word, and is no reference such as $NAME or <your key>; one that begins with / is a path
@@ -91,11 +92,12 @@ _OTHER_KEYS = r"(?i)(?:cache|primary|partition|sort|foreign|reward|label|input|m
 
 # Passwords are anything, of any length from three characters on, so their names and separators are read closely.
 _PASSWORD = (
-    r"(?i)(?P<name>passw(?:or)?d|passphrase|passcode|pass|pwd)(?P<sep>" + _BETWEEN + r")\\{0,7}"
+    r"(?i)(?P<name>passw(?:or)?d|passphrase|passcode|pass|pwd?|密码|口令)(?P<sep>" + _BETWEEN + r")\\{0,7}"
     r"(?:(?P<quote>['\"`])(?P<quoted>[^'\"`\n]{3,256}|(?:(?!(?P=quote))[^\n\\]){3,256})"
     r"|(?P<bare>[^\s'\"`\\$<*{}()\[\]/|%,;=][^\s'\"`\\]{2,256}))"
 )
-_PASS = (  # before `pass` and `pwd`, which say other things by themselves
+_PASSWORD_SIGNS = ("pass", "pw", "密码", "口令")
+_PASS = (  # before `pass`, `pwd` and `pw`, which say other things by themselves
     r"(?i)(?:(?:db|database|user|root|admin|redis|smtp|mysql|postgres|pg|mongo|mongodb|sudo|ssh|http|https|proxy|ftp"
     r"|rabbitmq|default|mail|email|registry|docker|git|ldap|vnc|jupyter|cert|key|basic|auth|login|my)[_-]?"
     r"|[;&?]\s?|(?-i:[A-Z0-9]_))\Z"
@@ -114,6 +116,7 @@ _ITEM_END = r"\s*(?:[,;|})\]]|\Z|[\w-]{1,30}[=:])"
 _LOGIN = (
     r"(?i)(\b(?:wandb|swanlab)\W{1,6}login\b[^\n]{0,80}?)(?<![A-Za-z0-9])[0-9a-f]{40,}"
     r"|(\b(?:login|sshpass)\b[^\n]{0,80}?\s(?:-p|-k|--api-key)[ =]?['\"]?)[^\s'\"$<*{-][^\s'\"]{5,}"
+    r"|(\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]{1,80}:)[^\s'\"$<*{][^\s'\"]{0,256}"
 )
 _BEARER = r"(?i)\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/-]{16,}=*"
 _HEADER = (
@@ -155,7 +158,7 @@ def mask(text: str, told: Told | None = None) -> str:
         text = _without_urls(text, tell)
     if "hook" in lower:
         text = re.sub(_HOOK, _text_behind("webhook", tell), text)
-    if "login" in lower or "sshpass" in lower:
+    if "login" in lower or "sshpass" in lower or "curl" in lower:
         text = re.sub(_LOGIN, _text_behind("login", tell), text)
     if "authorization" in lower:
         text = re.sub(_HEADER, _text_behind("authorization", tell), text)
@@ -163,7 +166,7 @@ def mask(text: str, told: Told | None = None) -> str:
         text = re.sub(_BEARER, _text_behind("authorization", tell), text)
     if any(sign in lower for sign in _NAME_SIGNS):
         text = _without_named(text, tell)
-    return _without_passwords(text, tell) if "pass" in lower or "pwd" in lower else text
+    return _without_passwords(text, tell) if any(sign in lower for sign in _PASSWORD_SIGNS) else text
 
 
 def _without_tokens(text: str, tell: Told) -> str:
@@ -302,7 +305,7 @@ def _password_end(match: re.Match[str], begin: int) -> int:
     text, at, name = match.string, match.start(), match["name"].lower()
     before = text[max(0, at - _MOST_NAME) : at]
     near = before[-_MOST_SURE:]
-    if name in ("pass", "pwd") and (not re.search(_PASS, near) or re.search(_NO_PASS, near)):
+    if name in ("pass", "pwd", "pw") and (not re.search(_PASS, near) or re.search(_NO_PASS, near)):
         return 0
     sep = match["sep"].strip("\\'\"]")
     flag = re.search(_FLAG_BEFORE, before) is not None
