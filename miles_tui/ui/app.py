@@ -30,7 +30,7 @@ from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import names_of
 from miles_tui.runs.reference_runs import References
 from miles_tui.runs.run_options import Setup
-from miles_tui.runs.run_set import CATCH_UP_SECONDS, HANG_SECONDS, RunSet
+from miles_tui.runs.run_set import HANG_SECONDS, RunSet
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
 from miles_tui.stdio import complain
@@ -67,7 +67,7 @@ COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 1
 class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have no words for help
     """The dashboard: one run on the screen; where several logs are given, all are followed.
 
-    It is the `Host` of its screens and the `RunSetHost` of its runs.
+    It is the `Host` of its screens; what its runs tell comes by `RunsHost`.
     """
 
     TITLE = "miles-tui"
@@ -82,7 +82,7 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         self.references = References()
         self.crash: BaseException | None = None
         self.selected = setup.signal  # the signal that was selected last
-        self.runs = RunSet(feeds, setup, self, opened=not listed)
+        self.runs = RunSet(feeds, setup, RunsHost(self), opened=not listed)
         self.looks = Looks()
         usual = usual_theme(
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
@@ -94,7 +94,6 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         self.terminal = TerminalSession(self, self.runs, setup, self.action_redraw)
         self.navigation = Navigation(self, self, listed=listed)
         self._begun = False
-        self._owes_paint = False
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
 
     def _open_with(self, theme: TextualTheme) -> None:
@@ -152,35 +151,11 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
     def _said_otherwise(self) -> None:
         """What the screen says beside the run is another: take its views anew."""
         self.session.touch()
-        self.changed()
-
-    # -- the way of the data: what the runs tell ---------------------------------------------------
-
-    def start(self, task: Coroutine[Any, Any, None], name: str) -> None:
-        self.run_worker(task, name=name)
-
-    def changed(self) -> None:
         self.post_message(Grew())
 
     def on_grew(self) -> None:
         self.terminal.retitle()
         self.navigation.grew()
-
-    def listed_anew(self, *, sort: bool = False) -> None:
-        self.navigation.listed_anew(sort=sort)
-
-    def heard(self, session: Session, now: float) -> None:
-        self.terminal.noticing.heard(session, now)
-
-    def ended(self, session: Session) -> None:
-        self.terminal.noticing.forget(session)
-
-    def is_seen(self, session: Session) -> bool:
-        return self.navigation.is_seen(session)
-
-    def failed(self, error: MilesTuiError) -> None:
-        self.crash = error  # said in a line by the command line
-        self.exit(return_code=error.exit_status)
 
     def on_signal_table_selected(self) -> None:
         row = self.screen.query_one(SignalTable).selected if isinstance(self.screen, MainScreen) else None
@@ -202,28 +177,13 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         """Write only what differs from what the terminal shows; nothing where nothing does."""
         written = self._running and not self._closed and not self.is_headless and not self._batch_count
         if written and is_behind(self._driver):
-            self._paint_later()
+            self.terminal.paint_later()
         elif written and self._driver is not None and isinstance(renderable, LayoutUpdate | ChopsUpdate):
             system = None if self.no_color else self.console._color_system
             text = self._paper.update(renderable, system)
             super()._display(screen, cast("RenderableType", Bytes(text)) if text else None)
         else:
             super()._display(screen, renderable)
-
-    def _paint_later(self) -> None:
-        """The terminal takes nothing: a write would wait for it, and the log with it. Paint once it does."""
-        if not self._owes_paint:
-            self._owes_paint = True
-            self.set_timer(CATCH_UP_SECONDS, self._paint_now)
-
-    def _paint_now(self) -> None:
-        self._owes_paint = False
-        if self.terminal.leave_if_gone():
-            return
-        if is_behind(self._driver):
-            self._paint_later()
-        else:
-            self.screen.refresh()
 
     async def on_event(self, event: events.Event) -> None:
         """A key: somebody looks, so the generation bar's count of now is shown. Esc closes boxes before all else."""
@@ -343,6 +303,35 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         for node, binding, tooltip in known.values():
             if binding.description and tooltip:
                 yield SystemCommand(binding.description, tooltip, partial(self.run_action, binding.action, node))
+
+
+class RunsHost:
+    """The `RunSetHost` of an app: what its runs tell goes to whom it concerns."""
+
+    def __init__(self, app: MilesApp) -> None:
+        self._app = app
+
+    def start(self, task: Coroutine[Any, Any, None], name: str) -> None:
+        self._app.run_worker(task, name=name)
+
+    def changed(self) -> None:
+        self._app.post_message(Grew())
+
+    def listed_anew(self, *, sort: bool = False) -> None:
+        self._app.navigation.listed_anew(sort=sort)
+
+    def heard(self, session: Session, now: float) -> None:
+        self._app.terminal.noticing.heard(session, now)
+
+    def ended(self, session: Session) -> None:
+        self._app.terminal.noticing.forget(session)
+
+    def is_seen(self, session: Session) -> bool:
+        return self._app.navigation.is_seen(session)
+
+    def failed(self, error: MilesTuiError) -> None:
+        self._app.crash = error  # said in a line by the command line
+        self._app.exit(return_code=error.exit_status)
 
 
 def run(app: MilesApp, *, mouse: bool = True) -> int:

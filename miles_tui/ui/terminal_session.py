@@ -20,6 +20,7 @@ from miles_tui.ui.terminal.clipboard import PASTES, give_to_tmux, is_tmux
 from miles_tui.ui.terminal.tty import TITLE_WAITING, end_on_signals, give_back, is_behind, is_gone, switch_mouse
 
 TERMINAL_SECONDS = 10.0  # how often the terminal is looked at: 3 us
+PAINT_SECONDS = 0.5  # until a terminal that took nothing is tried again
 NOTE_SECONDS = 6.0  # how long a message in a box stays, where there is room for one
 BOX_WIDTH, BOX_HEIGHT = 76, 20  # smaller than this a box would cover numbers
 
@@ -30,6 +31,7 @@ class TerminalSession:
     def __init__(self, app: App[None], runs: RunSet, setup: Setup, redraw: Callable[[], None]) -> None:
         self._app, self._runs, self._redraw = app, runs, redraw
         self.mouse = setup.mouse
+        self._owes_paint = False
         self.noticing = Noticing(setup.notices, os.environ, self.write, self.command_failed)
 
     def open(self) -> None:
@@ -57,6 +59,21 @@ class TerminalSession:
         driver = self._app._driver
         if driver is not None and not self._app.is_headless and text and not is_behind(driver, TITLE_WAITING):
             driver.write(text)
+
+    def paint_later(self) -> None:
+        """The terminal takes nothing: a write would wait for it, and the log with it. Paint once it does."""
+        if not self._owes_paint:
+            self._owes_paint = True
+            self._app.set_timer(PAINT_SECONDS, self._paint_now)
+
+    def _paint_now(self) -> None:
+        self._owes_paint = False
+        if self.leave_if_gone():
+            return
+        if is_behind(self._app._driver):
+            self.paint_later()
+        else:
+            self._app.screen.refresh()
 
     def retitle(self) -> None:
         """The terminal's title says how the runs are by now."""

@@ -138,7 +138,7 @@ class Beyond(Driven):
 
     async def look(self) -> None:
         if await self.app.runs.look_at(list(self.app.runs.beyond)):
-            self.app.listed_anew()
+            self.app.navigation.listed_anew()
         await self.pilot.pause()
 
     @property

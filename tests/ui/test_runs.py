@@ -317,7 +317,7 @@ def grow(path: Path, data: bytes) -> None:
 
 async def look(app: MilesApp) -> None:
     await app.runs.look_at(list(app.runs.beyond))
-    app.listed_anew()
+    app.navigation.listed_anew()
 
 
 async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(

@@ -102,7 +102,7 @@ class SturdyDriver(LinuxDriver):
         super().process_message(message)
 
     def _read(self) -> bytes:
-        """What there is; of a terminal that was closed nothing, after a while: `Outside` leaves then."""
+        """What there is; of a terminal that was closed nothing, after a while: `TerminalSession` leaves then."""
         try:
             data = os.read(self.fileno, READ)
         except OSError:
