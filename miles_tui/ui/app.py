@@ -35,6 +35,7 @@ from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.notify.notifier import Noticing
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.terminal.diff_renderer import Paper
@@ -238,7 +239,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         """A key: somebody looks, so the generation bar's count of now is shown. Esc closes boxes before all else."""
         if isinstance(event, events.Key) and event.key == "escape" and not event.is_forwarded and self.close_boxes():
             return
-        if isinstance(event, events.Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
+        if isinstance(event, events.Key) and not event.is_forwarded and isinstance(self.screen, OurScreen):
             self.screen.key_pressed()
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())

@@ -16,6 +16,9 @@ class OurScreen(Screen[None]):
 
     passing: ClassVar[bool] = False  # it tells of the screen below, and never lies below another
 
+    def key_pressed(self) -> None:
+        """A key, before its action."""
+
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Unmount) or self in self.app.screen_stack:
             await super().on_event(event)
