@@ -282,9 +282,8 @@ class Judge:
             self._swap(condition, [(twin, seen) for seen, twin in silent.seen])
             back = {seen.serial: seen for seen, _ in silent.seen}
             others = [alert for alert in self.alerts if alert.serial not in back]
-            self.alerts[:] = sorted(
-                [*others, *(back.get(alert.serial, alert) for alert in silent.alerts)], key=lambda alert: alert.serial
-            )
+            restored = (back.get(alert.serial, alert) for alert in silent.alerts)
+            self.alerts[:] = sorted([*others, *restored], key=lambda alert: alert.serial)
             while len(self.alerts) > KEPT_ALERTS:
                 del self.alerts[_least(self.alerts)]
         else:
