@@ -129,6 +129,7 @@ MAIN = {
     "alert.copy": Case("", copied("cut-share-high (warning, since rollout 31")),
     "run.copy": Case("", copied("**")),
     "judge.rebase": Case("", says("e again: what comes now is the new normal")),
+    "judge.undo": Case("e e", says("the new baseline is taken back")),
     "judge.conditions": Case("", opens("ConditionsScreen")),
     "view.metrics": Case("", opens("MetricsScreen")),
     "view.time": Case("", opens("StepTimeScreen")),
@@ -181,7 +182,7 @@ CHART = {
 }
 OTHERS = {
     "screen.back": Case("question_mark", opens("MainScreen")),
-    "condition.switch": Case("x", says("cut-share-high is off")),
+    "condition.switch": Case("x x", says("cut-share-high is off")),
     "list.up": Case("T down down", line(1)),
     "list.down": Case("T", line(1)),
     "list.page-up": Case("T G", line(0)),

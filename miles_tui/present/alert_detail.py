@@ -70,8 +70,8 @@ def _times(alert: AlertView, today: float | None) -> str:
         return at + ("" if time is None else f", {clock(time, exact=True, today=today)}")
 
     raised = f"raised {moment(alert.raised_step, alert.raised_time)}"
-    if alert.state != "resolved":
+    if not alert.over:
         return f"{raised}; still {alert.state}"
     if alert.accepted:
         return f"{raised}; accepted as expected {moment(alert.resolved_step, alert.resolved_time)}"
-    return f"{raised}; resolved {moment(alert.resolved_step, alert.resolved_time)}"
+    return f"{raised}; {alert.state} {moment(alert.resolved_step, alert.resolved_time)}"

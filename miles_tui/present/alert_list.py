@@ -41,11 +41,11 @@ def notes(
         note(alert, i, width, today, full=True, numbers=unfolded[1] if unfolded and unfolded[0] is alert.source else ())
         for i, alert in enumerate(alerts)
     ]
-    firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if a.state != "resolved")
+    firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if not a.over)
     if firing <= room:
         return full
     titles = [note(alert, i, width, today, full=False) for i, alert in enumerate(alerts)]
-    open_ = sum(a.state != "resolved" for a in alerts)
+    open_ = sum(not a.over for a in alerts)
     left = max(room - open_ + 1, 1) if open_ > 1 and not whole else None
     return [Note(i, _cut(full[i].lines, left, width)) if i == current else titles[i] for i in range(len(alerts))]
 
@@ -53,7 +53,7 @@ def notes(
 def tally(alerts: Sequence[AlertView]) -> str:
     """How many there are, as the verdict counts them: `1 firing, 2 notices, 1 resolved`; `none`."""
     names = [a.state if a.state != "firing" or a.severity != "notice" else "notice" for a in alerts]
-    count = {name: names.count(name) for name in ("firing", "recovering", "notice", "resolved")}
+    count = {name: names.count(name) for name in ("firing", "recovering", "notice", "switched off", "resolved")}
     words = (f"{n} {name}{'s' if name == 'notice' and n > 1 else ''}" for name, n in count.items() if n)
     return ", ".join(words) or "none"
 
@@ -83,7 +83,7 @@ def note(
     numbers: Sequence[tuple[str, str]] = (),
 ) -> Note:
     """One alert in lines of at most `width` cells: all of it, or its title alone; `numbers` are lines with a label."""
-    over = alert.state == "resolved"
+    over = alert.over
     quiet = over or alert.seen or alert.snoozed
     mark, style = ("·", "dim") if over else (SEVERITY_MARKS[alert.severity], alert.severity)
     name: Spans = [(style, f"{mark} {alert.condition}")]
@@ -110,18 +110,21 @@ def severity_or_state(alert: AlertView) -> str:
 
 def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
     """`critical, since rollout 23, 16:41`, `resolved, rollout 23 to 31`; short: `since 23`."""
-    step, over = alert.raised_step, alert.state == "resolved"
+    step, over = alert.raised_step, alert.over
     if over:
         begin = "the start" if step is None else str(step)
         end = f" to {alert.resolved_step}" if alert.resolved_step is not None else ""
         words = ["resolved", f"rollout {begin}{end}"]
         if alert.accepted:
             words = [f"accepted as expected at rollout {alert.resolved_step}", f"raised at {begin}"]
+        if alert.state == "switched off":
+            at = "" if alert.resolved_step is None else f" at rollout {alert.resolved_step}"
+            words = [f"switched off{at}", f"raised at {begin}"]
     else:
         since = "before the first rollout" if step is None else f"since rollout {step}"
         words = [severity_or_state(alert), since]
     if short:
-        return ("accepted" if alert.accepted else "resolved") if over else "" if step is None else f"since {step}"
+        return ("accepted" if alert.accepted else alert.state) if over else "" if step is None else f"since {step}"
     time = alert.resolved_time if over else alert.raised_time
     if time is not None:
         words.append(clock(time, today=today))

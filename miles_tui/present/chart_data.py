@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.alert import OVER, Alert
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.series import DEAD, Point, Series
 from miles_tui.core.run.run_state import RunState
@@ -109,7 +109,7 @@ def marks_of(run: RunState, subject: str) -> list[PointMark]:
 
 def marks_at(alert: Alert | AlertView) -> list[PointMark]:
     """Where one alert was raised and resolved: the colour and the sign of its severity, dim when it is over."""
-    style = "chart.axis" if alert.state == AlertState.RESOLVED else MARK_STYLES.get(alert.severity, "chart.mark")
+    style = "chart.axis" if alert.state in OVER else MARK_STYLES.get(alert.severity, "chart.mark")
     steps = [(alert.raised_step, MARK_SIGNS.get(alert.severity, "")), (alert.resolved_step, "·")]
     return [PointMark(step, style, glyph) for step, glyph in steps if step is not None]
 

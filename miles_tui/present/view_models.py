@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.alert import OVER, Alert, AlertState
 from miles_tui.core.alerting.ranges import OWN, Range
 from miles_tui.core.model.glossary import Meaning, meaning_of
 from miles_tui.core.model.series import DEAD, Point, Series, SeriesTail
@@ -142,6 +142,11 @@ class AlertView:
     source: Alert
     accepted: bool = False  # it is over since the person said that what came was expected
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing of it is open: it is resolved, or its condition is switched off."""
+        return self.state in OVER
+
 
 def header_view(run: RunState) -> HeaderView:
     """The header of now."""
@@ -268,11 +273,14 @@ def light_of(run: RunState, name: str) -> Light:
     return LIGHTS[severity or word]
 
 
+LIVES = (AlertState.FIRING, AlertState.RECOVERING, AlertState.SWITCHED_OFF, AlertState.RESOLVED)
+
+
 def alert_views(run: RunState) -> list[AlertView]:
-    """Firing first (worst first), then recovering, then resolved, newest first within each."""
+    """Firing first (worst first), then recovering, then switched off, then resolved, newest first within each."""
 
     def order(alert: Alert) -> tuple[int, bool, int]:
-        life = (AlertState.FIRING, AlertState.RECOVERING, AlertState.RESOLVED).index(alert.state)
+        life = LIVES.index(alert.state)
         severity = WORST_FIRST.index(alert.severity) if life < 2 else 0
         return life, alert.seen and life == 0, severity
 
@@ -299,5 +307,5 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         seen=alert.seen,
         snoozed=alert.snoozed(run.pace.number),
         source=alert,
-        accepted=not alert.open and alert.resolved_step is not None and alert.resolved_step == run.judge.rebased_at,
+        accepted=alert.state is AlertState.RESOLVED and alert.resolved_step == run.judge.rebased_at is not None,
     )

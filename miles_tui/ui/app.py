@@ -37,6 +37,7 @@ from miles_tui.stdio import complain
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.navigation import Navigation
+from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.terminal.diff_renderer import Paper
@@ -190,7 +191,7 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         if isinstance(event, events.Key) and not event.is_forwarded:
             if event.key == "escape" and self.terminal.close_boxes():
                 return
-            if isinstance(self.screen, MainScreen):
+            if isinstance(self.screen, OurScreen):
                 self.screen.key_pressed()
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())

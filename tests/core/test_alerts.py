@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from simulated import judged, raised, run, the
 from test_conditions import after, growing, scaled
 
-from miles_tui.core.alerting.alert import AlertState
+from miles_tui.core.alerting.alert import AlertState, alert_report
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import GRACE, KEPT_ALERTS, Judge
 from miles_tui.core.alerting.ranges import RANGE_FROM, Learning, Range
@@ -170,17 +171,95 @@ def test_known_messages_carry_their_own_words() -> None:
     assert group.first_check != offline.first_check
 
 
-def test_switched_off_is_said_and_ends_its_alert() -> None:
+def told(judge: Judge) -> list[tuple[object, ...]]:
+    """All that is said of a run's alerts and conditions."""
+    return [*(dataclasses.astuple(alert_report(alert)) for alert in judge.alerts), *sorted(judge.states.items())]
+
+
+def test_switched_off_is_said_and_is_silent() -> None:
     rollouts = run(60, 1, change=after(30, scaled("gap", 2)))
     off = judged(rollouts, judge=Judge(off=["gap-jump"]))
     assert raised(off) == []
     assert off.states["gap-jump"].state is State.OFF
     judge = judged(rollouts[:40])
+    (alert,) = judge.alerts
     judge.switch("gap-jump", on=False)
-    assert judge.alerts[0].state is AlertState.RESOLVED
+    assert (alert.state, alert.raised_step, alert.resolved_step) == (AlertState.SWITCHED_OFF, 32, 39)
+    assert not alert.open
     judged(rollouts[40:], judge=judge)
-    judge.switch("gap-jump", on=True)
-    assert judge.states["gap-jump"].state is State.LEARNING
+    assert alert.state is AlertState.SWITCHED_OFF
+    assert judge.states["gap-jump"].state is State.OFF
+    assert all(reading.state is not State.FIRING for reading in judge.readings_of("gap"))
+
+
+@pytest.mark.parametrize("off", [0, 20, 31, 33, 40, 52])
+@pytest.mark.parametrize("on", [34, 45, 53, 58, 70])
+def test_switched_on_again_it_is_as_if_it_had_never_been_off(off: int, on: int) -> None:
+    """The gap jumps at 30, is mended at 48, and jumps again at 56; nothing is learned from what is broken."""
+    rollouts = run(75, 1, change=lambda n, values: scaled("gap", 2)(n, values) if 30 <= n < 48 or n >= 56 else None)
+    always, judge = Judge(), Judge()
+    for rollout in rollouts:
+        for one in (always, judge):
+            if one is judge and rollout.number == off < on:
+                one.switch("gap-jump", on=False)
+            if one is judge and rollout.number == on > off:
+                one.switch("gap-jump", on=True)
+            judged([rollout], judge=one)
+            if one is judge and off <= rollout.number < on:
+                assert not any(a.open for a in judge.alerts if a.condition == "gap-jump")
+    assert ("gap-jump", 32) in raised(always)
+    assert told(judge) == told(always)
+
+
+def test_what_a_line_raised_is_there_again_too() -> None:
+    judge = Judge()
+    judge.raise_("stalled", 3, None, "silent")
+    judge.switch("stalled", on=False)
+    assert [a.state for a in judge.alerts] == [AlertState.SWITCHED_OFF]
+    assert judge.states["stalled"].state is State.OFF
+    judge.switch("stalled", on=True)
+    assert [(a.state, a.raised_step) for a in judge.alerts] == [(AlertState.FIRING, 3)]
+    assert judge.states["stalled"].state is State.FIRING
+    judge.switch("stalled", on=False)
+    judge.clear("stalled", 5, None)
+    judge.raise_("stalled", 8, None, "silent again")
+    judge.raise_("crashed", 9, None, "a traceback")
+    judge.clear("stalled", 10, None)
+    assert [a.condition for a in judge.alerts] == ["stalled", "crashed"]
+    judge.switch("stalled", on=True)
+    assert [(a.condition, a.raised_step, a.resolved_step) for a in judge.alerts] == [
+        ("stalled", 3, 5), ("stalled", 8, 10), ("crashed", 9, None),
+    ]  # fmt: skip
+
+
+def test_an_alert_that_is_off_silences_no_other() -> None:
+    off = Judge(off=["not-finite"])
+    judged(run(40, 1, change=after(30, scaled("gap", 2))), judge=off)
+    rollouts = run(44, 1, change=after(30, scaled("gap", 2)))
+    for rollout in rollouts[29:]:
+        rollout.values["reward"] = math.nan
+    off = judged(rollouts, judge=Judge(off=["not-finite"]))
+    assert [condition for condition, _ in raised(off)] == ["gap-jump"]
+    off.switch("not-finite", on=True)
+    assert "not-finite" in [condition for condition, _ in raised(off)]
+
+
+def test_a_new_baseline_can_be_taken_back_until_the_next_rollout() -> None:
+    rollouts = run(80, 1, change=after(30, scaled("gap", 2)))
+    always, judge = judged(rollouts[:40]), judged(rollouts[:40])
+    judge.rebase()
+    assert told(judge) != told(always)
+    assert judge.undo_rebase()
+    assert not judge.undo_rebase(), "once"
+    assert judge.rebased_at is None
+    assert (told(judge), judge.ranges) == (told(always), always.ranges)
+    for one in (always, judge):
+        judged(rollouts[40:], judge=one)
+    assert (told(judge), judge.ranges) == (told(always), always.ranges)
+    judge.rebase()
+    judged(run(81, 1)[80:], judge=judge)
+    assert not judge.can_undo_rebase
+    assert not judge.undo_rebase()
 
 
 def test_a_new_baseline_makes_the_change_the_normal() -> None:

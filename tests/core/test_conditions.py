@@ -10,7 +10,8 @@ from simulated import PLAIN, SETUPS, Change, Setup, judged, raised, run, the
 from miles_tui.core.alerting.conditions import ALL, CONDITIONS
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
-from miles_tui.core.alerting.engine import IDLE, PATIENCE, Judge
+from miles_tui.core.alerting.engine import PATIENCE, Judge
+from miles_tui.core.alerting.rule_slot import IDLE
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
 

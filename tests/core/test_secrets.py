@@ -77,5 +77,7 @@ def test_what_detect_secrets_knows_by_its_form_is_hidden(data: st.DataObject) ->
     name, pattern = data.draw(st.sampled_from(_patterns()))
     flags = re.ASCII | (pattern.flags & ~re.UNICODE & ~re.IGNORECASE)
     token = data.draw(st.from_regex(re.compile(pattern.pattern, flags), fullmatch=True))
-    if token.isascii() and token.isprintable() and not set(" \\") & set(token) and LOOKS_REAL.search(token):
+    plain = token.isascii() and token.isprintable() and not set(" \\") & set(token)
+    short = name == "JwtTokenDetector" and re.search(r"eyJ[\w-]{8,}\.[\w-]{8,}", token) is None
+    if plain and not short and LOOKS_REAL.search(token):
         assert "***" in mask(f"using {token} here"), name

@@ -112,6 +112,13 @@ async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
         assert "accepted as expected at rollout 47, raised at 2" in text
         assert "learning" not in text, "the run is over"
         assert screen.app.session.run.judge.rebased_at == 47
+        assert "u takes it back until then" in text
+        text = await screen.press("u")
+        assert "the new baseline is taken back" in text
+        assert "accepted" not in text
+        assert "1 firing" in text
+        assert judge.rebased_at is None
+        assert "no new baseline to take back" in await screen.press("u")
 
 
 async def test_x_switches_a_condition_off_and_on(dashboard: Dashboard) -> None:
@@ -120,16 +127,23 @@ async def test_x_switches_a_condition_off_and_on(dashboard: Dashboard) -> None:
         assert isinstance(screen.app.screen, ConditionsScreen)
         assert "firing" in screen.line("gap-jump")
         assert "The gap jumps and stays high" in text
+        judge = screen.app.session.run.judge
         for key in ("x", "enter", "space"):
-            text = await screen.press(key)
-            assert "gap-jump is off" in text
+            assert "x again: gap-jump off; its alert is silent until it is on again" in await screen.press(key)
+            assert "gap-jump" not in judge.off, "one key alone must not take an open alert away"
+            assert "x again" not in await screen.press("up"), "another key forgets the question"
+            assert "x again" in await screen.press(key)
+            assert "gap-jump is off" in await screen.press(key)
             assert "  off" in screen.line("gap-jump")
             assert "gap-jump is on" in await screen.press(key)
+            assert "firing" in screen.line("gap-jump")
         assert "gradient norm grows" in await screen.press("down")
         assert screen.app.screen.query_one(Listing).at == 1
-        await screen.press("up", "x", "escape")
-        assert screen.app.session.run.alerts[0].state is AlertState.RESOLVED
-        assert "switched off: gap-jump" in await screen.wait(lambda text: "switched off" in text)
+        await screen.press("up", "x", "x", "escape")
+        assert screen.app.session.run.alerts[0].state is AlertState.SWITCHED_OFF
+        text = await screen.wait(lambda text: "switched off: gap-jump" in text)
+        assert "switched off at rollout 47, raised at 2" in text
+        assert "1 switched off" in text
 
 
 async def test_tab_goes_to_the_alerts_and_their_keys(dashboard: Dashboard) -> None:

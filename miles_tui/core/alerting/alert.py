@@ -1,9 +1,10 @@
-"""The life of an alert: firing, recovering, resolved; seen and snoozed by the person."""
+"""The life of an alert: firing, recovering, resolved; seen, snoozed and switched off by the person."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from miles_tui.core.alerting.conditions.base import Condition, Severity
@@ -17,6 +18,10 @@ class AlertState(StrEnum):
     FIRING = "firing"
     RECOVERING = "recovering"
     RESOLVED = "resolved"
+    SWITCHED_OFF = "switched off"  # it was open when its condition was: what became of it is not said
+
+
+OVER = (AlertState.RESOLVED, AlertState.SWITCHED_OFF)
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ class Alert:
     explained: tuple[str, str] | None = None  # (likely cause, first check) of one known message
     turns: deque[AlertReport] = field(default_factory=lambda: deque(maxlen=KEPT_TURNS), repr=False, compare=False)
     turned: int = 0
+    serial: int = field(default=0, repr=False, compare=False)  # which of the run's alerts it is, in the order raised
 
     def __post_init__(self) -> None:
         self._turn()
@@ -84,8 +90,8 @@ class Alert:
 
     @property
     def open(self) -> bool:
-        """Whether it is not resolved."""
-        return self.state is not AlertState.RESOLVED
+        """Whether it is neither resolved nor switched off."""
+        return self.state not in OVER
 
     def snoozed(self, now: int | None) -> bool:
         """Whether it is to be kept quiet at rollout `now`."""
@@ -103,6 +109,21 @@ class Alert:
         self.seen = False
         self.note("back", step, evidence)
         self._turn()
+
+    def twin(self) -> Alert:
+        """The same alert with a life of its own from now on."""
+        twin = copy(self)
+        twin.turns = self.turns.copy()
+        return twin
+
+    def become(self, twin: Alert) -> None:
+        """Take over what became of a twin."""
+        for each in fields(Alert):
+            setattr(self, each.name, getattr(twin, each.name))
+
+    def switch_off(self, step: int | None, time: float | None) -> None:
+        """Its condition was switched off at the rollout `step`."""
+        self.state, self.resolved_step, self.resolved_time = AlertState.SWITCHED_OFF, step, time
 
     def _turn(self) -> None:
         self.turns.append(told_report(self))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
 from miles_tui.core.alerting.conditions import CONDITIONS
-from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Rule, Severity, State
+from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
 from miles_tui.core.alerting.ranges import OwnRanges
 from miles_tui.core.alerting.registry import rules_of
+from miles_tui.core.alerting.rule_slot import RebaseUndo, RuleSlot, Silent, seat_of
 from miles_tui.core.model.rollout import Rollout, Stage
 
 if TYPE_CHECKING:  # pydantic costs 40 ms at start, and most runs have no profile
@@ -22,7 +22,6 @@ MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
-IDLE = Evaluation(State.OFF, "nothing to judge by")
 # condition -> those that make it say nothing new: it would only follow from them
 INHIBITED_BY = {
     "gap-jump": ("not-finite",),
@@ -30,48 +29,9 @@ INHIBITED_BY = {
     "cut-share-high": ("reward-down-length-up",),
     "off-policy-at-start": ("clipped-on-policy",),
 }
-# Rules that are not even shown a silenced rollout: after NaN the gap is 0 (nan_to_num), which would mislead them.
-NOT_SHOWN = ("gap-jump", "grad-norm-growth")
 OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
-NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
 STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
 MILDEST_FIRST = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
-
-
-@dataclass(slots=True)
-class RuleSlot:
-    """A rule and the alert that it holds."""
-
-    rule: Rule
-    reading: Evaluation
-    name: str  # of the condition
-    graced: bool  # left out in the first rollouts of a new attempt
-    shown: bool  # asked even while silenced
-    judge: Callable[[Rollout, Stage], Evaluation]  # the rule's: looked up once
-    alone: bool = True  # no other seat has the same condition
-    silencers: list[RuleSlot] = field(default_factory=list)  # an alert of one of these silences it
-    alert: Alert | None = None
-    held: str = ""  # the evidence of what was silenced
-    resolved_at: int = -(10**9)  # turn in which the alert was resolved
-    since: int = 0  # turn in which its word changed last
-    idle: bool = False  # it learns, but nothing came to learn from for `PATIENCE` rollouts
-
-    @property
-    def word(self) -> Evaluation:
-        """What it says of its condition, to a person."""
-        return IDLE if self.idle else self.reading
-
-    def silenced(self) -> bool:
-        """Whether it would only say what follows from an alert that is open."""
-        for seat in self.silencers:  # noqa: SIM110  (a generator costs half a microsecond)
-            if seat.alert is not None:
-                return True
-        return False
-
-
-def _seat(rule: Rule) -> RuleSlot:
-    name = rule.condition.id
-    return RuleSlot(rule, LEARNING, name, name not in NO_GRACE, name not in NOT_SHOWN, rule.judge)
 
 
 def _least(alerts: list[Alert]) -> int:
@@ -89,12 +49,16 @@ class Judge:
 
     `sampled` and `trained` are called once a rollout each, in this order and in the order of the run; a missing
     value is absent from `rollout.values`. Nothing here looks ahead: a log cut after an alert gives the same alert.
-    `off` are the ids of conditions that the person switched off. About 40 µs a rollout, whatever the run's length.
+    `off` are the ids of conditions that the person switched off: these judge on silently, so that one that is switched
+    on again says what it would have said all along. About 40 µs a rollout, whatever the run's length.
     """
 
     def __init__(self, profile: Profile | None = None, off: Iterable[str] = ()) -> None:
         self.profile = profile
         self.off = set(off) | set(profile.switched_off if profile else ())
+        self._silent = {name: Silent([], []) for name in self.off}
+        self._before_rebase: RebaseUndo | None = None
+        self._raised = 0  # alerts
         self.by_design: frozenset[str] = frozenset()  # conditions that can't apply to this run
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
         self._own = OwnRanges(profile.ranges() if profile else {})
@@ -107,11 +71,12 @@ class Judge:
         self._turn = 0  # rollouts judged, over all attempts
         self._attempt = 1
         self._grace = 0
-        self._seats = [_seat(rule) for rule in rules_of(profile)]
+        self._seats = [seat_of(rule) for rule in rules_of(profile)]
         self._of: dict[str, list[RuleSlot]] = {}
         for seat in self._seats:
+            seat.off = seat.name in self.off
             self._of.setdefault(seat.name, []).append(seat)
-            self.states[seat.name] = self._off_or(seat)
+            self.states[seat.name] = seat.word
         for seat in self._seats:
             seat.silencers = [s for name in INHIBITED_BY.get(seat.name, ()) for s in self._of[name]]
             seat.alone = len(self._of[seat.name]) == 1
@@ -138,13 +103,14 @@ class Judge:
             self.clear("restarted", rollout.number, rollout.time)
 
     def _begin(self, rollout: Rollout) -> None:
+        self._before_rebase = None
         self.at, self._time, self._turn = rollout.number, rollout.time, self._turn + 1
         if self._grace:
             self._grace = max(GRACE - rollout.rank, 0)
 
     def _seat_all(self) -> None:
-        """Note who is asked at each stage: all but what is switched off."""
-        on = [seat for seat in self._seats if seat.name not in self.off and seat.name not in self.by_design]
+        """Note who is asked at each stage: all but what can't apply."""
+        on = [seat for seat in self._seats if seat.name not in self.by_design]
         self._sampling = [seat for seat in on if Stage.SAMPLED in seat.rule.stages]
         self._training = [seat for seat in on if Stage.TRAINED in seat.rule.stages]
 
@@ -200,7 +166,7 @@ class Judge:
             last = next(
                 (
                     a
-                    for a in reversed(self.alerts)
+                    for a in reversed(self._alerts_of(seat.name))
                     if a.words is words and (words.signals or a.signals == reading.signals)
                 ),
                 None,
@@ -232,14 +198,27 @@ class Judge:
             alert.note("worse", rollout.number, reading.evidence)
 
     def _keep(self, alert: Alert) -> None:
-        self.alerts.append(alert)
-        if len(self.alerts) > KEPT_ALERTS:
-            del self.alerts[_least(self.alerts)]
+        self._raised += 1
+        alert.serial = self._raised
+        alerts = self._alerts_of(alert.condition)
+        alerts.append(alert)
+        if len(alerts) > KEPT_ALERTS:
+            del alerts[_least(alerts)]
+
+    def _alerts_of(self, condition: str) -> list[Alert]:
+        """Where the alerts of a condition are kept, among those of others or not."""
+        silent = self._silent.get(condition)
+        return self.alerts if silent is None else silent.alerts
 
     def _tell(self, condition: str) -> None:
-        """The condition's word is that of its most serious seat."""
-        seats = self._of[condition]
-        if len(seats) == 1:
+        """The condition's word is that of its most serious seat, or of what raised it without one."""
+        seats = self._of.get(condition, ())
+        if not seats:
+            if condition in self.states:
+                told = next(reversed(self._told.get(condition, {}).values()), None)
+                said = OK if told is None else Evaluation(State.FIRING, told.evidence)
+                self.states[condition] = OFF if condition in self.off else said
+        elif len(seats) == 1:
             self.states[condition] = seats[0].word
         else:
             self.states[condition] = max((s.word for s in seats), key=lambda r: STATE_ORDER[r.state])
@@ -259,8 +238,6 @@ class Judge:
 
         `message` is the id of a known message; each is raised for itself.
         """
-        if condition in self.off:
-            return
         told = self._told.setdefault(condition, {})
         if message in told:
             if condition in OF_LINES:
@@ -273,13 +250,13 @@ class Judge:
         )  # fmt: skip
         told[message] = alert
         self._keep(alert)
-        self.states[condition] = Evaluation(State.FIRING, evidence)
+        self.states[condition] = OFF if condition in self.off else Evaluation(State.FIRING, evidence)
 
     def clear(self, condition: str, step: int | None, time: float | None) -> None:
         """What `raise_` raised is over."""
         for alert in self._told.pop(condition, {}).values():
             alert.resolve(step, time)
-            self.states[condition] = OK
+            self.states[condition] = OFF if condition in self.off else OK
 
     def restarted(self, at: int, time: float | None, evidence: str) -> None:
         """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""
@@ -293,15 +270,42 @@ class Judge:
     # -- what the person says ----------------------------------------------------------------------
 
     def switch(self, condition: str, on: bool) -> None:
-        """Switch a condition off or on; an open alert of one that is switched off is over."""
+        """Switch a condition off or on. What is open of one that is off goes on unseen until it is on again."""
+        if on is (condition not in self.off):
+            return
+        self._before_rebase = None
         if on:
             self.off.discard(condition)
+            silent = self._silent.pop(condition)
+            for seen, twin in silent.seen:
+                seen.become(twin)
+            self._swap(condition, [(twin, seen) for seen, twin in silent.seen])
+            back = {seen.serial: seen for seen, _ in silent.seen}
+            others = [alert for alert in self.alerts if alert.serial not in back]
+            restored = (back.get(alert.serial, alert) for alert in silent.alerts)
+            self.alerts[:] = sorted([*others, *restored], key=lambda alert: alert.serial)
+            while len(self.alerts) > KEPT_ALERTS:
+                del self.alerts[_least(self.alerts)]
         else:
             self.off.add(condition)
-        self._seat_all()
-        self._begin_anew({condition})
-        if not on:
-            self.clear(condition, self.at, self._time)
+            pairs = [(alert, alert.twin()) for alert in self.alerts if alert.condition == condition]
+            self._silent[condition] = Silent([twin for _, twin in pairs], pairs)
+            self._swap(condition, pairs)
+            for alert, _ in pairs:
+                if alert.open:
+                    alert.switch_off(self.at, self._time)
+        for seat in self._of.get(condition, ()):
+            seat.off = not on
+        self._tell(condition)
+
+    def _swap(self, condition: str, pairs: list[tuple[Alert, Alert]]) -> None:
+        """Go on with the second of each pair where the first was held."""
+        instead = {id(alert): other for alert, other in pairs}
+        for seat in self._of.get(condition, ()):
+            if seat.alert is not None:
+                seat.alert = instead.get(id(seat.alert), seat.alert)
+        told = self._told.get(condition, {})
+        told.update({message: instead.get(id(alert), alert) for message, alert in told.items()})
 
     def apply(self, by_design: frozenset[str]) -> None:
         """The run's arguments say which conditions can't apply; what is open of these is over."""
@@ -319,10 +323,37 @@ class Judge:
                 self._tell(seat.name)
 
     def rebase(self) -> None:
-        """The person said: what comes now is the new normal. Every rule learns anew, alerts of the old one are over."""
+        """The person said: what comes now is the new normal. Every rule learns anew, alerts of the old one are over.
+
+        Until the next rollout `undo_rebase` takes it back.
+        """
+        before = RebaseUndo.of(self._seats, self._own, self.rebased_at)
         self.rebased_at = self.at
         self._begin_anew(self._of)
         self._own.forget()
+        self._before_rebase = before
+
+    @property
+    def can_undo_rebase(self) -> bool:
+        """Whether the new baseline can still be taken back."""
+        return self._before_rebase is not None
+
+    def undo_rebase(self) -> bool:
+        """Take the new baseline back; whether that was still possible: no rollout came since."""
+        before, self._before_rebase = self._before_rebase, None
+        if before is None:
+            return False
+        for seat, kept in zip(self._seats, before.seats, strict=True):
+            seat.rule, seat.judge = kept.rule, kept.rule.judge
+            seat.reading, seat.since, seat.idle = kept.reading, kept.since, kept.idle
+            seat.alert, seat.resolved_at, seat.held = kept.alert, kept.resolved_at, kept.held
+        for alert, twin in before.alerts:
+            alert.become(twin)
+        self._own, self.ranges, self.rebased_at = before.own, before.own.known, before.rebased_at
+        self._seat_all()
+        for name in self._of:
+            self._tell(name)
+        return True
 
     def acknowledge(self, alert: Alert) -> None:
         """The person has seen it."""
@@ -340,7 +371,7 @@ class Judge:
         seat.resolved_at, seat.held = -(10**9), ""
 
     def _off_or(self, seat: RuleSlot) -> Evaluation:
-        return OFF if seat.name in self.off or seat.name in self.by_design else LEARNING
+        return OFF if seat.name in self.by_design else LEARNING
 
     # -- ranges --------------------------------------------------------------------------------------
 
@@ -365,5 +396,5 @@ class Judge:
     @property
     def held(self) -> dict[str, str]:
         """The conditions that hold but raise no alert, each with the one whose open alert says it already."""
-        mute = (s for s in self._seats if s.alert is None and s.silencers and s.reading.state is State.FIRING)
-        return {s.name: by.name for s in mute for by in s.silencers if by.alert is not None}
+        mute = (s for s in self._seats if s.alert is None and s.silencers and s.word.state is State.FIRING)
+        return {s.name: by.name for s in mute for by in s.silencers if by.alert is not None and not by.off}

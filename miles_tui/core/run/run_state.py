@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Item, Record
@@ -103,7 +103,7 @@ class RunState:
     @property
     def firing(self) -> list[Alert]:
         """Alerts above a notice that are not resolved, worst first."""
-        open_ = [a for a in self.alerts if a.state is not AlertState.RESOLVED and a.severity is not Severity.NOTICE]
+        open_ = [a for a in self.alerts if a.open and a.severity is not Severity.NOTICE]
         return sorted(open_, key=lambda a: a.severity is not Severity.CRITICAL)
 
     @property

@@ -25,7 +25,7 @@ _TOKENS = (
     r"|(gh[pousr]_|gsk_|r8_)[\w-]{20,}"
     r"|(xox[abeprs]-|xapp-)[\w-]{11,}"
     r"|(AIza)[\w-]{35}|(ya29\.|GOCSPX-)[\w-]{20,}"
-    r"|(eyJ)[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(eyJhcGlf)[\w+/=-]{40,}"
+    r"|(eyJ)[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{8,})?|(eyJhcGlf)[\w+/=-]{40,}"
     r"|(npm_)[A-Za-z0-9]{30,}|(pypi-Ag)[\w-]{30,}|(hv[sbr]\.)[\w-]{20,}|(dapi)[a-f0-9]{32}"
     r"|([sr]k_(?:live|test|prod)_)[A-Za-z0-9]{10,}"
     r"))"

@@ -21,6 +21,11 @@ QUESTION = "e again: what comes now is the new normal; open alerts end"
 SHORT_QUESTION = "e again: new baseline, open alerts end"  # 38 cells
 
 
+def over_word(alert: AlertView) -> str:
+    """How an alert that is over is called in a sentence."""
+    return "over" if alert.state == "resolved" else alert.state
+
+
 class MainActions(OurScreen):
     """The actions of the main screen, on a run; the screen itself says how it is shown."""
 
@@ -110,8 +115,8 @@ class MainActions(OurScreen):
     def action_acknowledge(self) -> None:
         alert = self._current()
         if alert is not None:
-            if alert.state == "resolved":
-                self.say(f"{alert.condition} is over: nothing to mark as seen")
+            if alert.over:
+                self.say(f"{alert.condition} is {over_word(alert)}: nothing to mark as seen")
                 return
             if alert.seen:
                 self.say(f"{alert.condition} is marked as seen already")
@@ -121,8 +126,8 @@ class MainActions(OurScreen):
 
     def action_snooze(self) -> None:
         alert = self._current()
-        if alert is not None and alert.state == "resolved":
-            self.say(f"{alert.condition} is over: nothing to keep quiet")
+        if alert is not None and alert.over:
+            self.say(f"{alert.condition} is {over_word(alert)}: nothing to keep quiet")
         elif alert is not None:
             judge = self.session.run.judge
             judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
@@ -142,7 +147,7 @@ class MainActions(OurScreen):
             self.host.copy(as_text(alert, self.session.name, self.today), f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
-        """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""
+        """Ask, and do it when the same key comes next: it ends alerts, and can be taken back until the next rollout."""
         now, asked = time.monotonic(), self._asked
         self._asked = None
         if asked is None or now - asked > ASKED_SECONDS:
@@ -153,7 +158,16 @@ class MainActions(OurScreen):
         run.judge.rebase()
         self.take_all()
         at = run.pace.number
-        self.say("new baseline from here" if at is None else f"new baseline from rollout {at + 1} on")
+        since = "from here" if at is None else f"from rollout {at + 1} on"
+        self.say(f"new baseline {since}; u takes it back until then" if at is not None else f"new baseline {since}")
+
+    def action_undo_rebase(self) -> None:
+        """Take the new baseline back, as long as no rollout came since."""
+        if self.session.run.judge.undo_rebase():
+            self.take_all()
+            self.say("the new baseline is taken back")
+        else:
+            self.say("no new baseline to take back: it can be done until the next rollout")
 
     def action_lines(self) -> None:
         """The log around the rollout at which the alert was raised; of a run without an alert, the newest lines."""

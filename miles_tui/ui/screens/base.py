@@ -24,6 +24,9 @@ class OurScreen(Screen[None]):
         self.host = host
         self.session = session  # the run that it is about
 
+    def key_pressed(self) -> None:
+        """A key, before its action."""
+
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Unmount) or self in self.app.screen_stack:
             await super().on_event(event)

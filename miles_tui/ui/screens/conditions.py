@@ -22,6 +22,7 @@ from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 OFF_LIGHT = Light("x", "off", "dim")
+QUESTION = "x again: {} off; its alert is silent until it is on again"
 RULE_LINES = 6  # lines for the rule of the chosen condition
 
 
@@ -40,6 +41,8 @@ class ConditionsScreen(SubScreen):
         super().__init__(host, session, "conditions")
         self._ids = list(CONDITIONS)
         self._at = self._ids.index(condition) if condition in self._ids else 0
+        self._asked = ""  # the condition that the key before this one asked to switch off
+        self._question = ""  # the same, for the next key
 
     def compose(self) -> ComposeResult:
         *most, keys = super().compose()
@@ -80,11 +83,22 @@ class ConditionsScreen(SubScreen):
     def on_listing_picked(self) -> None:
         self.action_switch()
 
+    def key_pressed(self) -> None:
+        """A key, before its action: a question is answered by the very next key or forgotten."""
+        shown = self._said == QUESTION.format(self._question)
+        self._asked, self._question = self._question if shown else "", ""
+        if shown:
+            self._unsay(self._said)
+
     def action_switch(self) -> None:
-        """Off becomes on, anything else off."""
+        """Off becomes on, anything else off. It asks first where that takes an open alert away."""
         judge = self.session.run.judge
         name = self._ids[self.query_one("#body", Listing).at]
         on = name in judge.off
+        if not on and self._asked != name and any(a.open and a.condition == name for a in self.session.run.alerts):
+            self._question = name
+            self.say(QUESTION.format(name))
+            return
         judge.switch(name, on)
         self.session.touch()
         self.app.post_message(Grew())

@@ -198,7 +198,7 @@ class MainScreen(MainActions):
     def fill(self) -> None:
         """Show the views; widgets paint what differs from before."""
         p = self._plan
-        spare = glance_lines(p, sum(view.state != "resolved" for view in self._alerts))
+        spare = glance_lines(p, sum(not view.over for view in self._alerts))
         fills = self.pane.reads and not p.too_small and p.alerts < LEAST_ALERTS
         if (spare, fills) != (self._glance_lines, self._filled):
             self._glance_lines, self._filled = spare, fills
@@ -267,8 +267,9 @@ class MainScreen(MainActions):
         """Keys of the footer that would do nothing at this moment."""
         current = self.pane.current
         works = {
-            "a": current is not None and current.state != "resolved" and not current.seen,
-            "z": current is not None and current.state != "resolved",
+            "a": current is not None and not current.over and not current.seen,
+            "z": current is not None and not current.over,
+            "u": self.session.run.judge.can_undo_rebase,
             "c": current is not None and bool(current.signals),
             "Enter": current is not None or not self.pane.has_focus,
             "↑↓": not self.pane.has_focus or self.pane.moves,

@@ -168,7 +168,7 @@ class AlertPane(Lines, can_focus=True):
         more: Spans = []
         if room == 1 and self._alerts:  # such a screen has no footer to say which key shows the rest
             more = [("dim", "  Enter" if self.has_focus else "  Tab")]
-        if room == 1 and others > 0 and self._alerts[1].state != "resolved":
+        if room == 1 and others > 0 and not self._alerts[1].over:
             more = [("dim", f"  +{others}"), *more]
         wide = inner - 2 - width_of(more)
         unfolded = (self.unfolded, self._numbers) if self.unfolded else None
