@@ -263,7 +263,7 @@ class LogModel(RuleBasedStateMachine):
         assert self.cuts <= self.accidents, "7: no cut without a reason"
 
 
-LogModel.TestCase.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, phases=PHASES)
+LogModel.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None, phases=PHASES)
 TestLogModel = LogModel.TestCase
 
 
