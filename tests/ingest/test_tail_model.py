@@ -153,6 +153,8 @@ class LogModel(RuleBasedStateMachine):
     @rule(look=st.booleans(), begin=st.booleans())
     def copy_and_truncate(self, look: bool, begin: bool) -> None:
         self._end_line()
+        if not self.tail.caught_up:
+            self.look()  # a text of which a few bytes were read is not known again
         self.accidents += 1
         copy = Path(f"{self.real}.copy{self.accidents}")
         copy.write_bytes(self.real.read_bytes())
@@ -263,7 +265,9 @@ class LogModel(RuleBasedStateMachine):
         assert self.cuts <= self.accidents, "7: no cut without a reason"
 
 
-LogModel.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None, phases=PHASES)
+LogModel.TestCase.settings = settings(
+    max_examples=80, stateful_step_count=30, deadline=None, derandomize=True, phases=PHASES
+)
 TestLogModel = LogModel.TestCase
 
 
