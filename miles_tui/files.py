@@ -89,7 +89,6 @@ def write_whole(path: Path, text: str) -> None:
     """
     data = text.encode()
     target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         old = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:

@@ -78,7 +78,7 @@ def draws(signal: str) -> Effect:
 
 def charts(run: int) -> Effect:
     """The chart is of that run."""
-    return lambda s: s.app.shown == run and s.screen == "ChartScreen" and s.app.screen.session is s.app.session
+    return lambda s: s.app.runs.shown == run and s.screen == "ChartScreen" and s.app.screen.session is s.app.session
 
 
 def log_at(at: int, following: bool = False) -> Effect:

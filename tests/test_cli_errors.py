@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,45 @@ def test_a_closed_descriptor_is_no_traceback_and_no_hang(command: str) -> None:
     assert (
         done.returncode == {"check LOG": 1, "export LOG": 0, "export --follow -": 0, "check -": 3}[command[:-4].strip()]
     )
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ("calibrate LOG --name manual", "manual is a bundled profile"),
+        ("calibrate LOG --name ''", "the name is empty"),
+        ("calibrate LOG -o nosuch/x.toml", "there is no folder nosuch"),
+        ("check LOG --profile notes.md", "notes.md: no profile: not a TOML file"),
+        ("check LOG --profile folder", "folder: no profile: it is a folder"),
+        ("check LOG --tail abc", "abc is no number of rollouts"),
+        ("check LOG --tail 0", "0 is no number of rollouts"),
+        ("demo --speed x", "x is no number above 0"),
+        ("replay LOG --speed nan", "nan is no number above 0"),
+    ],
+)
+def test_a_slip_is_told_in_plain_words_and_leaves_nothing(tmp_path: Path, argv: str, says: str) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n\nsome text\n")
+    (tmp_path / "folder").mkdir()
+    given = [str(LOGS / "plain-seed1.log") if a == "LOG" else a for a in shlex.split(argv)]
+    done = run(*given, cwd=tmp_path, XDG_CONFIG_HOME=str(tmp_path / "own"))
+    assert done.returncode == 2
+    assert says in one_clear_line(done)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "notes.md"]
+
+
+def test_pauses_without_a_time_are_told(tmp_path: Path) -> None:
+    log, pauses = str(LOGS / "plain-seed1.log"), tmp_path / "pauses.log"
+    for text, told in (("no time\n", True), ("", False), ("2026-10-15 16:00:00 paused", False)):
+        pauses.write_text(text)
+        done = run("check", log, "--pauses", str(pauses))
+        assert done.returncode == 0
+        assert ("no line has a time stamp" in done.stderr) is told
+
+
+def test_what_is_to_be_pasted_can_be(tmp_path: Path) -> None:
+    home = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
+    seeds = [str(LOGS / f"plain-seed{n}.log") for n in (1, 2)]
+    for given in (["--name", "Two words"], ["-o", "mine"], ["-o", "it's mine.toml"]):
+        said = run("calibrate", *seeds, *given, cwd=tmp_path, **home).stdout
+        option = shlex.split(said.splitlines()[-1].removeprefix("use it with "))
+        assert run("check", seeds[0], *option, cwd=tmp_path, **home).returncode == 0, said

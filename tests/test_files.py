@@ -147,6 +147,7 @@ def test_no_command_waits_for_a_pipe_among_the_settings(
 
 def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     file, link = tmp_path / "there" / "a.toml", tmp_path / "a.toml"
+    file.parent.mkdir()
     write_whole(file, "one\n")
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~files._umask()
     file.chmod(0o640)

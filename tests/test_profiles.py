@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.config.profile_store import find, known_profiles, load, save
+from miles_tui.config.paths import profiles_dir
+from miles_tui.config.profile_store import find, known_profiles, load, place, save
 from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.errors import BadSetting
 
@@ -31,12 +32,13 @@ def test_a_saved_profile_is_found_by_name_and_by_path(home: Path) -> None:
     assert path.is_relative_to(home)
     assert load("mine") == mine
     assert load(str(path)) == mine
-    elsewhere = save(mine, home / "deep" / "x.toml")
+    elsewhere = save(mine, home / "x.toml")
     assert load(str(elsewhere)) == mine
 
 
 def test_the_persons_own_profile_wins(home: Path) -> None:
-    save(Profile(name="manual", about="mine"))
+    profiles_dir().mkdir(parents=True)
+    save(Profile(name="manual", about="mine"), profiles_dir() / "manual.toml")
     assert load("manual").about == "mine"
     assert [(p.name, p.bundled) for p in known_profiles()] == [("manual", False)]
 
@@ -61,10 +63,26 @@ def test_what_is_no_text_is_told(home: Path) -> None:
     with pytest.raises(BadSetting, match="no UTF-8 text"):
         load(str(home / "x.toml"))
     (home / "d.toml").mkdir()
-    with pytest.raises(BadSetting, match="can't be read"):
+    with pytest.raises(BadSetting, match="it is a folder"):
         load(str(home / "d.toml"))
 
 
-def test_a_name_that_is_a_path_is_refused() -> None:
-    with pytest.raises(BadSetting):
-        save(Profile(name="../x"))
+@pytest.mark.parametrize("name", ["../x", ".x", "-x", "x.toml", "", "  ", "two\nlines", "\x1b[31mred"])
+def test_what_would_not_be_found_by_its_name_is_refused(name: str) -> None:
+    with pytest.raises(BadSetting, match="not a name"):
+        place(name)
+
+
+def test_a_bundled_profiles_name_is_not_taken() -> None:
+    with pytest.raises(BadSetting, match="manual is a bundled profile"):
+        place("manual")
+
+
+def test_a_file_without_a_suffix_is_found_where_no_profile_has_its_name(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    for name in ("mine", "manual"):
+        save(Profile(name=name, about="beside"), home / name)
+    assert load("mine").about == "beside"
+    assert load("manual").about != "beside"

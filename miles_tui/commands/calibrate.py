@@ -6,14 +6,48 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
+from miles_tui.commands.arguments import given_name, given_path, parser
+from miles_tui.config.profile_file import write_profile
+from miles_tui.config.profile_store import place, replaced, save
 from miles_tui.core.alerting.calibration import doubts, learn
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.alerting.profile import Profile, write_profile
+from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.errors import NoMetric, UsageError
-from miles_tui.ingest.discovery import Log
+from miles_tui.ingest.discovery import Log, find_logs
 from miles_tui.runs.read_run import read_log
+from miles_tui.stdio import complain, one_line, say
+
+
+def run(argv: Sequence[str]) -> int:
+    """Print the profile, or write it where the options say; exit status 2 where that can't be done."""
+    p = parser("calibrate", "Learn the ranges of your setup from two or three of your own healthy runs.")
+    p.add_argument("logs", nargs="+", type=given_name, metavar="LOG")
+    p.add_argument("--pause", metavar="REGEX", help="log lines that tell of a pause; kept in the profile")
+    where = p.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", type=given_path, metavar="FILE", help="write the profile there")
+    where.add_argument(
+        "--name", type=given_name, metavar="NAME", help="keep it under this name: --profile NAME finds it"
+    )
+    a = p.parse_intermixed_args(argv)
+
+    file = place(a.name) if a.name is not None else a.output
+    old = None if file is None else replaced(file)
+    called = a.name or (a.output.stem if a.output else "own")
+    profile, text, warnings = learn_from(find_logs(a.logs), called, a.pause)
+    for warning in warnings:
+        complain(f"warning: {warning}")
+    if file is None:
+        say(text, end="")
+        return 0
+    from shlex import quote
+
+    save(profile, file)
+    if old is not None:
+        complain(f"{file}: replaces the {old.origin}")
+    say(f"{one_line(file)}: {profile.origin}\nuse it with --profile {quote(one_line(a.name or file))}")
+    return 0
 
 
 class Recorder(Judge):

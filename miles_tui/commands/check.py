@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from miles_tui.commands.arguments import add_profile, add_source, given_name, load_profile, parser, pauses_of, wanted
 from miles_tui.commands.export import plain_number
 from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
 from miles_tui.core.alerting.engine import Judge
@@ -19,8 +22,10 @@ from miles_tui.core.run.run_state import Pauses, RunState
 from miles_tui.core.run.status import evidence_of, held_by, not_measured, standing
 from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.ingest.discovery import Log, age_seconds
+from miles_tui.errors import MilesTuiError
+from miles_tui.ingest.discovery import Log, age_seconds, find_logs, here, newest_log
 from miles_tui.runs.read_run import read_log
+from miles_tui.stdio import complain, hand_over, not_all, say
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
@@ -32,6 +37,55 @@ Number = float | int | str | None  # NaN and infinities are the strings "nan", "
 RunWord = Literal["running", "finished", "stalled", "crashed", "unknown"]
 # for the text, the exit status and standard error
 ASIDE = ("records", "why_empty", "planned", "warnings", "cut_short", "held", "by_design", "told")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Print the verdict on each log; the exit status is the highest of them."""
+    p = parser("check", "The verdict on a log, without a screen.\n\n"
+               "Exit status: 0 nothing above a notice fires at the end, 1 something does, 2 wrong usage or a log\n"
+               "that can't be read, 3 a log without a Miles metric; of several logs the highest.\n\n"
+               "The settings' file is not read, so that a script says the same everywhere.")  # fmt: skip
+    p.add_argument("logs", nargs="*", type=given_name, metavar="LOG")
+    p.add_argument("--format", choices=("text", "json"), default="text")
+    add_profile(p)
+    add_source(p)
+    a = p.parse_intermixed_args(argv)  # LOG --format json LOG
+
+    profile = load_profile(a.profile)
+    first, pauses = True, pauses_of(a.pauses)
+    good, status = _readable(a.logs or [newest_log(here())])
+    for found in find_logs(good, rotations=a.rotated):
+        try:
+            (log,) = wanted([found], a)
+            report = judge_log(log, profile, pauses)
+        except MilesTuiError as e:
+            complain(str(e))
+            status = max(status, e.exit_status)
+            continue
+        if a.format == "json":
+            hand_over(report.to_json() + "\n")
+        else:
+            say(("" if first else "\n") + report.to_text())
+        first = False
+        if not report.records:
+            complain(f"{log}: {report.why_empty}")
+        for warning in report.warnings:
+            complain(f"{log}: {warning}")
+        status = max(status, report.exit_status, not_all(report.cut_short))
+    return status
+
+
+def _readable(names: Sequence[str | Path]) -> tuple[list[str | Path], int]:
+    """Those that can be read, and the exit status that the others ask for: one that can't be hides none that can."""
+    good, status = list[str | Path](), 0
+    for name in names:
+        try:
+            find_logs([name])
+            good.append(name)
+        except MilesTuiError as e:
+            complain(str(e))
+            status = max(status, e.exit_status)
+    return good, status
 
 
 @dataclass(slots=True)

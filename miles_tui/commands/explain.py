@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
+from miles_tui.commands.arguments import parser
 from miles_tui.config.paths import PACKAGE
 from miles_tui.core.alerting.conditions import ALL, CONDITIONS
 from miles_tui.core.alerting.conditions.base import Condition
@@ -17,11 +18,22 @@ from miles_tui.core.model.signals import BY_LOG_NAME, BY_NAME
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.core.text.words import listed
 from miles_tui.errors import UsageError, meant
+from miles_tui.stdio import say
 
 WIDTH = 88
 NAME = 42  # cells of the list's names
 MOST_SUGGESTED = 4  # names that a message suggests
 FIGURES = PACKAGE / "_bench" / "alerts.json"  # written by tests/alert_figures.py
+
+
+def run(argv: Sequence[str]) -> int:
+    """Print what the names stand for, or the list of all; exit status 2 for an unknown name."""
+    p = parser("explain", "A condition or a metric in plain words; without a name, the list of all.")
+    help = "gap-jump, train/pg_loss, gap; or a part of the list: train, 'perf/*'"
+    p.add_argument("names", nargs="*", metavar="CONDITION|METRIC", help=help)
+    a = p.parse_args(argv)
+    say(explained(a.names) if a.names else overview())
+    return 0
 
 
 def overview() -> str:

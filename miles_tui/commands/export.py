@@ -3,21 +3,85 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import math
-from collections.abc import Callable, Iterable
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from miles_tui.commands.arguments import add_past, given_name, only, parser, wanted
 from miles_tui.core.model.records import EventKind, Item, Record
 from miles_tui.core.run.attempts import Attempts, Continuation
 from miles_tui.core.run.line_schema import is_train_side
 from miles_tui.core.text.sanitize import harmless, mask
+from miles_tui.stdio import complain, not_all
+
+if TYPE_CHECKING:
+    from miles_tui.ingest.files.log_file import Log
 
 MOST_HARMLESS_NAMES = 10_000  # metric names that are remembered as harmless
 CSV_HEADER = ("kind", "step", "attempt", "time", "metric", "value")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Write the records; exit status 2 where a part can't be read, 3 where there is none."""
+    p = parser("export", "The records of a log, one a metric line, in its order.")
+    p.add_argument("log", type=given_name, metavar="LOG")
+    p.add_argument("--format", choices=("jsonl", "csv"), default="jsonl")
+    p.add_argument("--follow", action="store_true", help="go on as the log grows, until interrupted")
+    add_past(p)
+    p.add_argument("--rotated", action="store_true", help="read the rotations beside it first (train.log.1, ...)")
+    a = p.parse_args(argv)
+    exporter = Exporter(sys.stdout.write, a.format)
+    if a.follow:
+        from miles_tui.ingest.discovery import find_logs
+
+        log = only(find_logs([a.log], must_exist=False, rotations=a.rotated), a.log)
+        return export_follow(wanted([log], a)[0], exporter)
+    from miles_tui.ingest.discovery import find_logs
+    from miles_tui.ingest.history.log_items import read_items
+
+    for log in wanted(find_logs([a.log], rotations=a.rotated), a):
+        for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
+            exporter.take(items)
+    sys.stdout.flush()
+    whole = not_all(exporter.cut_short)
+    if not exporter.records:
+        complain(f"{a.log}: {exporter.why_empty}")
+        return 3
+    return whole
+
+
+def export_follow(log: Log, exporter: Exporter) -> int:
+    """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
+    from miles_tui.core.parsing.reader import Reader
+    from miles_tui.ingest.follow.chunks import Cut, Data, Ended
+    from miles_tui.ingest.follow.follower import follow_blocking
+    from miles_tui.ingest.follow.watcher import Stop
+
+    gc.enable()  # this one goes on for days
+    stop, reader = Stop(), Reader()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):
+        for piece in batch.pieces:
+            match piece:
+                case Data(data):
+                    exporter.take(reader.feed(data))
+                case Cut():
+                    exporter.take(reader.seam() if piece.goes_on else reader.cut())
+                case Ended():
+                    exporter.take(reader.finish())
+        sys.stdout.flush()
+    exporter.take(reader.cut())  # a last line that has its whole dict, and not yet its line end
+    sys.stdout.flush()
+    return 0
 
 
 def stamp(time: float | None) -> str | None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miles_tui.config.paths import PACKAGE, profiles_dir
+from miles_tui.config.profile_file import read_profile, write_profile
 from miles_tui.config.toml_file import read_toml_text
-from miles_tui.core.alerting.profile import Profile, read_profile, write_profile
+from miles_tui.core.alerting.profile import Profile
+from miles_tui.core.text.sanitize import plain
 from miles_tui.errors import BadSetting, nearest
-from miles_tui.files import is_file, is_missing, named, write_whole
+from miles_tui.files import is_dir, is_file, is_missing, named, write_whole
 
 BUNDLED = PACKAGE / "_profiles"
 SUFFIX = ".toml"
@@ -40,19 +42,20 @@ def load(name: str) -> Profile:
 
 
 def find(name: str) -> Path | None:
-    """The file of a profile, or None where surely none is there. A name with a slash or `.toml` is a path."""
-    if "/" in name or name.endswith(SUFFIX):
-        path = Path(os.path.expanduser(name))  # noqa: PTH111  # pathlib's raises for a `~name` that nobody has
-        return None if is_missing(path) else path
-    for folder in (profiles_dir(), BUNDLED):
-        path = folder / f"{name}{SUFFIX}"
-        if not is_missing(path):
-            return path
-    return None
+    """The file of a profile, or None where surely none is there.
+
+    A name with a slash or `.toml` is a path; any other is one where no profile has it.
+    """
+    paths = [Path(os.path.expanduser(name))]  # noqa: PTH111  # pathlib's raises for a `~name` that nobody has
+    if "/" not in name and not name.endswith(SUFFIX):
+        paths = [*(folder / f"{name}{SUFFIX}" for folder in (profiles_dir(), BUNDLED)), *paths]
+    return next((path for path in paths if not is_missing(path)), None)
 
 
 def read(path: Path) -> Profile:
     """The profile in a file. Raises BadSetting."""
+    if is_dir(path):
+        raise BadSetting(f"{path}: no profile: it is a folder")
     try:
         return read_profile(read_toml_text(path), str(path))
     except FileNotFoundError:
@@ -84,17 +87,26 @@ def known_profiles(closed: list[str] | None = None) -> list[KnownProfile]:
 
 
 def place(name: str) -> Path:
-    """Where the person's own profile of that name lies. Raises BadSetting for what is no name."""
-    if "/" in name or name.startswith("."):
-        raise BadSetting(f"{name}: not a name for a profile (give a file with -o)")
+    """Where the person's own profile of that name is to lie.
+
+    Raises BadSetting for what is no name, or would not be found by it, and for a bundled profile's: whoever asks for
+    that one would get another.
+    """
+    if "/" in name or name.startswith((".", "-")) or name.endswith(SUFFIX) or not name.strip() or plain(name) != name:
+        raise BadSetting(f"{name!r}: not a name for a profile (give a file with -o)")
+    if not is_missing(BUNDLED / f"{name}{SUFFIX}"):
+        raise BadSetting(f"{name} is a bundled profile, which yours would hide: give another name")
     return profiles_dir() / f"{name}{SUFFIX}"
 
 
 def replaced(path: Path) -> Profile | None:
     """The profile that `save` would write over; None where there is none, or nothing in it.
 
-    Raises BadSetting for a file that is something else: `-o b.log` is a slip that would cost a log.
+    Raises BadSetting for a file that is something else: `-o b.log` is a slip that would cost a log. Likewise where its
+    folder is missing, unless that is the person's own for profiles.
     """
+    if path.parent != profiles_dir() and is_missing(path.parent):
+        raise BadSetting(f"{path}: can't be written: there is no folder {path.parent}")
     if not is_file(path) or not path.stat().st_size:
         return None
     try:
@@ -108,11 +120,13 @@ def replaced(path: Path) -> Profile | None:
 def save(profile: Profile, path: Path | None = None) -> Path:
     """Write a profile, under its own name in the person's folder when no path is given; returns the path.
 
-    Raises BadSetting when it can't be written.
+    That folder is made. Raises BadSetting when it can't be written.
     """
     if path is None:
         path = place(profile.name)
     try:
+        if path.parent == profiles_dir():
+            path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, write_profile(profile))
     except OSError as error:
         raise BadSetting(f"{path}: can't be written: {error.strerror or error}") from None

@@ -28,6 +28,7 @@ def keep(view: dict[str, str]) -> str:
     if view == recalled():
         return ""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, json.dumps(view, indent=1) + "\n")
     except OSError as error:
         return f"{path}: the view can't be kept: {error.strerror or error}\n"

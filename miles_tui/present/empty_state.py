@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import State
+from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.cells import clock, wrap
 from miles_tui.present.styled_text import Spans
-from miles_tui.runs.session import Session
 
 
-def calm_lines(session: Session, width: int, today: float | None = None) -> list[Spans]:
-    """A calm line where nothing fires, and what is to be known of the rules and the profile; `today` as in `clock`."""
-    run = session.run
+def calm_lines(run: RunState, width: int, today: float | None = None, why: str | None = None) -> list[Spans]:
+    """A calm line where nothing fires, and what is to be known of the rules and the profile; `today` as in `clock`.
+
+    `why`: why there is no metric, "" where nothing is to be said of it, None where it is not known.
+    """
     if not run.records:
-        return [[("dim", line)] for line in wrap(_no_metric(session, today), max(width, 20))]
+        return [[("dim", line)] for line in wrap(_starting(run, today) if why is None else why, max(width, 20))]
     states = run.judge.states
     learning = (
         [f"{name} {r.count} of {r.of}" if r.of else name for name, r in states.items() if r.state is State.LEARNING]
@@ -37,14 +39,6 @@ def calm_lines(session: Session, width: int, today: float | None = None) -> list
     return lines
 
 
-def _no_metric(session: Session, today: float | None) -> str:
-    status, run = session.status, session.run
-    if status.trouble or (not status.caught_up and not status.ended):
-        return ""
-    if not status.position:
-        return "the log is empty so far"
-    why = session.why_empty()
-    if why:
-        return why
+def _starting(run: RunState, today: float | None) -> str:
     sign = f", last sign of life {clock(run.pace.clock, today=today)}" if run.pace.clock is not None else ""
     return f"starting{sign}: no metric so far"

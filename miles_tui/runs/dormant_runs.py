@@ -18,10 +18,10 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import UNREAD, RunRow, run_row
 from miles_tui.present.status_line import status_line
+from miles_tui.runs.alert_news import Known
 from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
-from miles_tui.ui.notify.news import Known
 
 if TYPE_CHECKING:
     from miles_tui.ingest.follow.chunks import Piece
@@ -37,7 +37,7 @@ HISTORY = 64  # values of a signal that are kept: the list shows a mean
 MOST_OWED = 4.0  # seconds
 
 
-class Host(Protocol):
+class Owner(Protocol):
     """Whose logs these are."""
 
     @property
@@ -114,17 +114,17 @@ class Listed:
             return self.glance.read()
         return None if self.unread or files_mark(self.path) != self.mark else []
 
-    async def judge(self, pieces: list[Piece] | None, host: Host) -> None:
+    async def judge(self, pieces: list[Piece] | None, owner: Owner) -> None:
         """Judge what `look` gave, and what there is more. A log that can't be read has a row that says so."""
         try:
             if pieces is None:
-                await self._begin(host.setup)
+                await self._begin(owner.setup)
                 pieces = []
             if self.session is not None and self.glance is not None:
-                await self._take(self.session, self.glance, pieces, host)
+                await self._take(self.session, self.glance, pieces, owner)
         except (MilesTuiError, OSError):
             self.row = RunRow(self.feed.name, verdict=UNREADABLE, followed=False)
-            self._forget(host)
+            self._forget(owner)
             self.mark = await aside(files_mark, self.path)
 
     async def _begin(self, setup: Setup) -> None:
@@ -135,7 +135,7 @@ class Listed:
             self.feed.name, run, pause=setup.pause, live=self.feed.live, keep_text=False, known=self.known
         )
 
-    async def _take(self, session: Session, glance: Glance, pieces: list[Piece], host: Host) -> None:
+    async def _take(self, session: Session, glance: Glance, pieces: list[Piece], owner: Owner) -> None:
         from miles_tui.ingest.follow.follower import Batch
 
         age = 0.0 if session.watched else self.feed.age()
@@ -146,13 +146,13 @@ class Listed:
             session.take(Batch(pieces, glance.caught_up, glance.position, glance.position, ""), now - age)
             if glance.caught_up:
                 break
-            host.heard(session, now)
+            owner.heard(session, now)
             await asyncio.sleep(YIELD)
             pieces = await aside(glance.read)
         if not self.gone:
-            self._settle(session, glance, now, host)
+            self._settle(session, glance, now, owner)
 
-    def _settle(self, session: Session, glance: Glance, now: float, host: Host) -> None:
+    def _settle(self, session: Session, glance: Glance, now: float, owner: Owner) -> None:
         """It was read as far as it goes: tell what is news, and keep what is needed for the next look."""
         session.tick(now)
         missing = bool(session.status.missing)
@@ -164,15 +164,15 @@ class Listed:
             self.feed.written = glance.written or self.feed.written
         if over:
             session.tick(now)
-        host.heard(session, now)
+        owner.heard(session, now)
         self.take(session, (MISSING if glance.position else UNREADABLE) if missing else "")
         if over:
             self.known, self.mark = known_of(session, self.known), glance.mark
-            self._forget(host)
+            self._forget(owner)
 
-    def _forget(self, host: Host) -> None:
+    def _forget(self, owner: Owner) -> None:
         if self.session is not None:
-            host.ended(self.session)
+            owner.ended(self.session)
         self.session = self.glance = None
 
     def take(self, session: Session, note: str = "") -> None:

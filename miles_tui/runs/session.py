@@ -13,9 +13,9 @@ from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.run.run_state import Change, RunState
 from miles_tui.ingest.discovery import binary
 from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
+from miles_tui.runs.alert_news import Known
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.selection import Chosen
-from miles_tui.ui.notify.news import Known
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.alert import Alert
@@ -254,8 +254,15 @@ class Session:
         return change
 
     def why_empty(self) -> str | None:
-        """The usual cause that a log without metrics looks like; None while it looks like a start."""
-        sample = bytes(self._sample)
+        """The usual cause that a log without metrics looks like; None while it looks like a start.
+
+        "" where there is nothing to say: there are metrics, the log is still read, or its trouble is told elsewhere.
+        """
+        status, sample = self.status, bytes(self._sample)
+        if self.run.records or status.trouble or not (status.caught_up or status.ended):
+            return ""
+        if not status.position:
+            return "the log is empty so far"
         return f"it is no text, it is {what}" if (what := binary(sample)) else diagnose(sample) if sample else None
 
     def _take(self, piece: object, now: float, change: Change) -> None:
@@ -266,7 +273,7 @@ class Session:
                     change.header = True  # why there is no metric may be told otherwise now
                 _merge(change, self.run.feed(self._reader.feed(data), now))
             case Cut():
-                _merge(change, self.run.feed(self._reader.cut(), now))
+                _merge(change, self.run.feed(self._reader.seam() if piece.goes_on else self._reader.cut(), now))
             case Missing(why):
                 self.status.missing = why
             case Appeared():

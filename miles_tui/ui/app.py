@@ -1,6 +1,6 @@
-"""The dashboard as a program: it owns the sessions, the feeds, the theme and the terminal.
+"""The dashboard as a program: Textual's app, around the runs, their screens, the theme and the terminal.
 
-feed task: batches -> Session.take -> Grew (empty) -> on_grew: Session.changed -> the screen shows what changed
+feed task: batches -> `RunSet` -> Grew (empty) -> on_grew: `Navigation.grew`: the screen shows what changed
 """
 
 from __future__ import annotations
@@ -11,59 +11,64 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.cli.stdio import complain
+from miles_tui.config.paths import themes_dir
 from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import names_of
 from miles_tui.runs.reference_runs import References
 from miles_tui.runs.run_options import Setup
+from miles_tui.runs.run_set import CATCH_UP_SECONDS, HANG_SECONDS, RunSet
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed, ReplayFeed
+from miles_tui.stdio import complain
 from miles_tui.ui.keys import APP_KEYS
 from miles_tui.ui.messages import Grew
-from miles_tui.ui.notify.notifier import Noticing
+from miles_tui.ui.navigation import Navigation
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.terminal.diff_renderer import Paper
 from miles_tui.ui.terminal.diff_renderer import Sequence as Bytes
 from miles_tui.ui.terminal.tty import glyphs_for, is_behind, is_dark, own_terminal
-from miles_tui.ui.terminal_session import Outside
+from miles_tui.ui.terminal_session import TerminalSession
 from miles_tui.ui.theming.theme import DEFAULT_VARIABLES, Theme, usual_theme
-from miles_tui.ui.theming.theme_mirror import MIRROR_SECONDS, SettingsWatch, look_again
+from miles_tui.ui.theming.theme_mirror import SettingsWatch
 from miles_tui.ui.theming.theme_store import Looks
-from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.lines import Lines, Themed
 from miles_tui.ui.widgets.signals import SignalTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
+    from textual.driver import Driver
     from textual.theme import Theme as TextualTheme
 
     from miles_tui.ingest.files.log_file import Log
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 LATEST_BEGIN = 0.3  # seconds after which the log is read although nothing was painted yet
-HANG_SECONDS = 2.0  # a look at a log that takes so long hangs; between two checks of that: 5 us a log
-CATCH_UP_SECONDS = 0.5  # between two paints while a long log is read
+MIRROR_SECONDS = 1.0  # between two looks at the person's files: 0.3 ms with the timer, 0.03 % of a core
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 
 
-class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words for help
-    """The dashboard: one run on the screen; where several logs are given, all are followed."""
+class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have no words for help
+    """The dashboard: one run on the screen; where several logs are given, all are followed.
+
+    It is the `Host` of its screens and the `RunSetHost` of its runs.
+    """
 
     TITLE = "miles-tui"
     BINDINGS: ClassVar[list[BindingType]] = APP_KEYS
@@ -71,10 +76,14 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     ALLOW_SELECT = False
 
     def __init__(self, *feeds: Feed, setup: Setup | None = None, listed: bool = False) -> None:
-        setup = setup or Setup()
-        self.looks = Looks()
-        super().__init__(feeds, setup, listed=listed)
+        super().__init__()
+        self.setup = setup = setup or Setup()
         self.glyphs = setup.glyphs or glyphs_for(os.environ)
+        self.references = References()
+        self.crash: BaseException | None = None
+        self.selected = setup.signal  # the signal that was selected last
+        self.runs = RunSet(feeds, setup, self, opened=not listed)
+        self.looks = Looks()
         usual = usual_theme(
             colours=COLOURS.get(self.console.color_system, 256), no_color=self.no_color, dark=is_dark(os.environ)
         )
@@ -82,14 +91,11 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         unworn = {"theme": ""} if setup.theme and self.look.name != setup.theme else {}
         self.settings = SettingsWatch({**unworn, **setup.wrong})
         self._open_with(self.look.textual())
-        self.crash: BaseException | None = None
-        self.noticing = Noticing(setup.notices, os.environ, self.to_terminal, self._failed)
-        self.mouse = setup.mouse
-        self.selected = setup.signal  # the signal that was selected last
+        self.terminal = TerminalSession(self, self.runs, setup, self.action_redraw)
+        self.navigation = Navigation(self, self, listed=listed)
         self._begun = False
         self._owes_paint = False
         self._paper = Paper(ascii_only=self.glyphs == "ascii")
-        self.references = References()
 
     def _open_with(self, theme: TextualTheme) -> None:
         """What setting `theme` does, before anything is parsed or shown: else all CSS is parsed twice (8 ms)."""
@@ -101,13 +107,18 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self._refresh_truecolor_filter(self.ansi_theme)
         self.stylesheet.set_variables(self.get_css_variables())
 
-    # -- the way of the data ---------------------------------------------------------------------
+    @property
+    def session(self) -> Session:
+        """The run on the screen."""
+        return self.runs.session
+
+    # -- the beginning ---------------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
-        return self.first_screen(lambda: MainScreen(self.session, self.glyphs))
+        return self.navigation.first_screen()
 
     def on_mount(self) -> None:
-        self.meet_surroundings()
+        self.terminal.open()
         self.call_after_refresh(self._begin)
         # A key that opens another screen before the first paint leaves that call waiting for the screen below it.
         self.set_timer(LATEST_BEGIN, self._begin)
@@ -119,89 +130,73 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self._begun = True
         reasons = [said for key, said in self.setup.wrong.items() if key != "theme" or not self.looks.failed]
         more = f" (and {len(reasons) - 1} more: miles-tui config tells all)" if len(reasons) > 1 else ""
-        self.tell(*(said + more for said in reasons[:1]), *self.looks.failed)
+        self.terminal.tell(*(said + more for said in reasons[:1]), *self.looks.failed)
         if not gc.isenabled():  # the command line's start: what is there by now stays, and is looked at no more
             gc.freeze()
             gc.enable()
-        self.begin_all()
+        self.runs.begin_all()
         if self.setup.compare:
             self.run_worker(self.references.read(self.setup.compare, self._compared), name="compare")
         if self.selected and isinstance(self.screen, MainScreen):
             self.screen.query_one(SignalTable).choose_named(self.selected)
-        if any(feed.live for feed in self.feeds):
-            self.set_interval(TICK_SECONDS, self._tick)
-            self.set_interval(HANG_SECONDS, self._listen)
-        self.set_interval(MIRROR_SECONDS, partial(look_again, self))
-
-    def begin(self, feed: Feed, session: Session) -> None:
-        self.run_worker(self._read(feed, session), name=feed.name)
-
-    def heard(self, session: Session, now: float) -> None:
-        self.noticing.heard(session, now)
-
-    def ended(self, session: Session) -> None:
-        self.noticing.forget(session)
-
-    async def _read(self, feed: Feed, session: Session) -> None:
-        told, age = 0.0, feed.age()  # what was written long ago counts as heard then
-        stop = self.stop_of(session)
-        try:
-            async with aclosing(feed.batches(stop)) as batches:
-                async for batch in batches:
-                    if stop.is_set():
-                        return
-                    now = time.monotonic()
-                    changed = session.take(batch, now - age)
-                    session.place_in_time(time.time(), time.localtime().tm_gmtoff, age)
-                    if age and batch.caught_up:
-                        age = 0.0
-                        changed |= session.tick(now)
-                    self.noticing.heard(session, now)
-                    if changed and (batch.caught_up or now - told > CATCH_UP_SECONDS):
-                        told = now
-                        self.post_message(Grew())
-        except MilesTuiError as error:  # a rotation that can't be read, for one: said in a line by the command line
-            self.crash = error
-            self.exit(return_code=error.exit_status)
+        if any(feed.live for feed in self.runs.feeds):
+            self.set_interval(TICK_SECONDS, self.runs.tick)
+            self.set_interval(HANG_SECONDS, self.runs.listen)
+        self.set_interval(MIRROR_SECONDS, self._look_again)
 
     def _compared(self) -> None:
         """A reference run was read: charts show it; one that can't be read is told of once."""
-        self.tell(*self.references.take_failed())
-        self.said_otherwise()
+        self.terminal.tell(*self.references.take_failed())
+        self._said_otherwise()
 
-    def said_otherwise(self) -> None:
+    def _said_otherwise(self) -> None:
         """What the screen says beside the run is another: take its views anew."""
         self.session.touch()
+        self.changed()
+
+    # -- the way of the data: what the runs tell ---------------------------------------------------
+
+    def start(self, task: Coroutine[Any, Any, None], name: str) -> None:
+        self.run_worker(task, name=name)
+
+    def changed(self) -> None:
         self.post_message(Grew())
 
-    def _tick(self) -> None:
-        now = time.monotonic()
-        ticked = [s.tick(now) for f, s in zip(self.feeds, self.sessions, strict=True) if f.live]
-        for session in self.sessions:
-            self.noticing.heard(session, now)
-        if any(ticked):
-            self.post_message(Grew())
-        self.look_beyond()
-
-    def _listen(self) -> None:
-        """Does a file system hang?"""
-        now, clock, changed = time.monotonic(), time.time(), False
-        for feed, session in zip(self.feeds, self.sessions, strict=True):
-            began = feed.attention.began
-            hangs = began is not None and now - began >= HANG_SECONDS
-            if hangs or session.status.hangs:
-                changed |= session.hear(clock, now - began if hangs and began is not None else None)
-        if changed:
-            self.post_message(Grew())
-
     def on_grew(self) -> None:
-        self.noticing.retitle(self.session, self.sessions, self.beyond)
+        self.terminal.retitle()
+        self.navigation.grew()
+
+    def listed_anew(self, *, sort: bool = False) -> None:
+        self.navigation.listed_anew(sort=sort)
+
+    def heard(self, session: Session, now: float) -> None:
+        self.terminal.noticing.heard(session, now)
+
+    def ended(self, session: Session) -> None:
+        self.terminal.noticing.forget(session)
+
+    def is_seen(self, session: Session) -> bool:
+        return self.navigation.is_seen(session)
+
+    def failed(self, error: MilesTuiError) -> None:
+        self.crash = error  # said in a line by the command line
+        self.exit(return_code=error.exit_status)
 
     def on_signal_table_selected(self) -> None:
         row = self.screen.query_one(SignalTable).selected if isinstance(self.screen, MainScreen) else None
         self.selected = row.name if row is not None else self.selected
 
     # -- the terminal ----------------------------------------------------------------------------
+
+    def get_driver_class(self) -> type[Driver]:
+        """The usual one of this platform, as ours where it is a terminal's."""
+        usual = super().get_driver_class()
+        from miles_tui.ui.terminal.input_driver import SturdyDriver
+
+        return SturdyDriver if usual in SturdyDriver.__bases__ else usual
+
+    def copy(self, text: str, said: str, aside: str = "") -> None:
+        self.terminal.copy(text, said, aside)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Write only what differs from what the terminal shows; nothing where nothing does."""
@@ -223,23 +218,20 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
 
     def _paint_now(self) -> None:
         self._owes_paint = False
-        if self.leave_if_gone():
+        if self.terminal.leave_if_gone():
             return
         if is_behind(self._driver):
             self._paint_later()
         else:
             self.screen.refresh()
 
-    def _failed(self, text: str) -> None:
-        """The person's command did; called from its thread."""
-        self.call_later(self.tell, text)
-
     async def on_event(self, event: events.Event) -> None:
         """A key: somebody looks, so the generation bar's count of now is shown. Esc closes boxes before all else."""
-        if isinstance(event, events.Key) and event.key == "escape" and not event.is_forwarded and self.close_boxes():
-            return
-        if isinstance(event, events.Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
-            self.screen.key_pressed()
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            if event.key == "escape" and self.terminal.close_boxes():
+                return
+            if isinstance(self.screen, MainScreen):
+                self.screen.key_pressed()
         if isinstance(event, events.Key) and self.session.glance(time.monotonic()):
             self.post_message(Grew())
         await super().on_event(event)
@@ -257,11 +249,11 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
 
     def on_resize(self) -> None:
         self._paper.forget()
-        if not self.boxes:
-            self.close_boxes()
+        if not self.terminal.boxes:
+            self.terminal.close_boxes()
 
     async def action_quit(self) -> None:
-        self.stop_all()
+        self.runs.stop_all()
         self.exit()
 
     def action_redraw(self) -> None:
@@ -275,7 +267,7 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
         self.crash = getattr(error, "error", error)
         self._close_messages_no_wait()
 
-    # -- themes, screens, commands ----------------------------------------------------------------
+    # -- themes ------------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         # Textual asks every theme of terminal colours for this one, and gives it to its own only.
@@ -296,29 +288,48 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
     def action_next_theme(self) -> None:
         self.use_look(self.looks.after(self.look.name))
         names = list(self.looks.all())
-        self.say(f"theme {self.look.name}, {names.index(self.look.name) + 1} of {len(names)}")
+        self.terminal.say(f"theme {self.look.name}, {names.index(self.look.name) + 1} of {len(names)}")
 
-    def open_chart(self, name: str) -> None:
-        """Open a signal as a chart."""
-        from miles_tui.ui.screens.chart import ChartScreen  # plotext comes with it: 60 ms
+    def _look_again(self) -> None:
+        """The person's files as they are now: the theme in use. A wrong one is one message, and what is worn stays."""
+        if self.settings.mended():
+            self._said_otherwise()
+        if not self.looks.edited():
+            return
+        from miles_tui.ui.screens.themes import ThemeScreen  # here: a start pays for no screen that it does not show
 
-        self.push_screen(ChartScreen(self.session, name, self.glyphs))
+        look, failed = self.looks.again(self.look)
+        folder = f"{themes_dir().parent}{os.sep}"  # a line has no room for both: the end says what is wrong
+        self.terminal.tell(*(text.removeprefix(folder) for text in failed))
+        if look != self.look:
+            self.use_look(look)
+            self.refresh_css(animate=False)  # a theme of the same name: Textual sees no change by itself
+        if isinstance(self.screen, ThemeScreen):
+            self.screen.list_again()
 
-    def open_conditions(self, condition: str | None) -> None:
-        """Open the list of conditions."""
-        from miles_tui.ui.screens.conditions import ConditionsScreen
+    # -- screens, commands -------------------------------------------------------------------------
 
-        self.push_screen(ConditionsScreen(self.session, condition))
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        allowed = self.navigation.allows(action)
+        return super().check_action(action, parameters) if allowed is None else allowed
+
+    def action_runs(self) -> None:
+        self.navigation.open_list()
+
+    def action_run(self, by: int) -> None:
+        self.navigation.turn(by)
+
+    def action_log(self) -> None:
+        self.navigation.open_log()
 
     def action_help(self) -> None:
-        from miles_tui.ui.screens.help import HelpScreen
-
-        self.show_screen(HelpScreen, lambda: HelpScreen(self.session, self.screen, self.glyphs))
+        self.navigation.open_help()
 
     def action_themes(self) -> None:
-        from miles_tui.ui.screens.themes import ThemeScreen
+        self.navigation.open_themes()
 
-        self.show_screen(ThemeScreen, lambda: ThemeScreen(self.session, self))
+    def action_mouse(self) -> None:
+        self.terminal.toggle_mouse()
 
     def action_command_palette(self) -> None:
         from miles_tui.ui.palette import Palette
@@ -337,9 +348,9 @@ class MilesApp(Outside, inherit_bindings=False):  # Textual's own have no words 
 def run(app: MilesApp, *, mouse: bool = True) -> int:
     """Run the dashboard; the exit status. A crash of ours is a traceback on standard error, once the screen is back."""
     app.run(mouse=mouse)
-    app.noticing.leave()
+    app.terminal.noticing.leave()
     with suppress(OSError):
-        os.write(2, app.noticing.herald.restore().encode())
+        os.write(2, app.terminal.noticing.herald.restore().encode())
     if app.setup.remember and (said := keep({"theme": app.look.name, "signal": app.selected})):
         complain(said)
     if isinstance(app.crash, MilesTuiError):
@@ -358,7 +369,7 @@ def run_dashboard(logs: Sequence[Log], setup: Setup, more: Callable[[], Sequence
     with own_terminal() as stdin:
         app = MilesApp(*_feeds(logs, setup, stdin), setup=setup, listed=len(logs) > 1)
         if more is not None:
-            app.more = lambda: _feeds(more(), setup, stdin)
+            app.runs.more = lambda: _feeds(more(), setup, stdin)
         return run(app, mouse=setup.mouse)
 
 

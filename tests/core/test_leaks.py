@@ -9,7 +9,7 @@ from keys import ANYWHERE, HEX, INNOCENT, LEAKING, MIX
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Item, Record
-from miles_tui.core.parsing.leaks import MOST_KINDS, MOST_LINES, PIECE
+from miles_tui.core.parsing.leaks import LEAK_PIECE, MOST_KINDS, MOST_LINES
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 
@@ -86,7 +86,7 @@ def test_a_hostile_log_is_bounded() -> None:
     assert len({fact.data["id"] for fact in found}) == MOST_KINDS + 1
 
 
-@pytest.mark.parametrize("before", [0, PIECE - 700, PIECE - 5, 3 * PIECE])
+@pytest.mark.parametrize("before", [0, LEAK_PIECE - 700, LEAK_PIECE - 5, 3 * LEAK_PIECE])
 def test_a_key_deep_in_a_long_line(before: int) -> None:
     (secret,) = secrets(items(f"{ROLLOUT.format(0)}{'x ' * (before // 2)}hf_{MIX}{MIX} end\n"))
     assert "hf_***" in secret.text

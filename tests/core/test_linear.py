@@ -16,6 +16,7 @@ from miles_tui.core.parsing.line_splitter import line_end, line_start, next_line
 from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.parsing.tail_buffer import Ring
+from miles_tui.core.text.secrets import mask
 
 HEAD = b"(Actor pid=42) [2026-10-15 16:02:38.214 actor] model.py:542 - "
 END = b" ok model.py:1 - step 5: {'train/x': 1.0}\n"
@@ -77,6 +78,8 @@ SHAPES: dict[str, tuple[Callable[[bytes], object], Callable[[int], bytes], int]]
     "braces": (read, run(b"{", HEAD), 50_000),
     "brackets in a value": (read, run(b"[", HEAD + b"step 5: {'a': "), 50_000),
     "nested dicts": (read, run(b"{'a': ", HEAD + b"step 5: "), 50_000),
+    "names of keys": (lambda text: mask(text.decode()), run(b"key=7"), 16_000),
+    "names of keys, in a URL": (lambda text: mask(text.decode()), run(b"&api_key=7bcdefgh"), 16_000),
     "many records in a line": (read, run(b" step 1: {'train/x': 1}"), 20_000),
 }  # fmt: skip
 

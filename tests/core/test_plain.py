@@ -171,6 +171,11 @@ SEEDS = st.text(st.sampled_from("hf_sk-eyJapi_key=:.'\" 1A[\x1b]^é/@Bearertoken
 @example("key is ")
 @example("SG.aaaaaa.")
 @example("pwd:[b'")
+@example("key=7")
+@example("secret%3A")
+@example("x&key==~")
+@example("api_key=1&key=7a")
+@example("&api_key=7bcdefgh")
 def test_masking_costs_in_proportion_to_the_text(seed: str) -> None:
     def work(times: int) -> None:
         mask(plain(seed * times))

@@ -8,9 +8,10 @@ import pytest
 from simulated import PLAIN, SETUPS, Setup, judged, raised, run, the
 from test_conditions import after, growing, scaled, talks
 
+from miles_tui.config.profile_file import read_profile, write_profile
 from miles_tui.core.alerting.calibration import doubts, learn
 from miles_tui.core.alerting.conditions.base import Severity
-from miles_tui.core.alerting.profile import Profile, SignalProfile, read_profile, write_profile
+from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.alerting.ranges import Range
 from miles_tui.errors import BadSetting
 

@@ -29,11 +29,13 @@ def test_a_pause_touches_the_records_around_it(tmp_path: Path) -> None:
 
 def test_it_is_read_on_as_it_grows_and_survives_its_rotation(tmp_path: Path) -> None:
     log = tmp_path / "pauses.log"
-    log.write_text("2026-10-15 16:20:00 pau")
+    log.write_text("2026-10-15 16:2")
     pauses = PauseLog(log)
-    assert not pauses.between(at("16:00:00"), at("17:00:00")), "an unfinished line waits"
-    with log.open("a") as out:
-        out.write("sed\n")
+    assert not pauses.between(at("16:00:00"), at("17:00:00"))
+    for more in ("0:00 pau", "sed\n"):
+        with log.open("a") as out:
+            out.write(more)
+        assert pauses.between(at("16:00:00"), at("17:00:00")), "a last line needs no end"
     assert pauses.between(at("16:00:00"), at("17:00:00"))
     log.unlink()
     assert pauses.between(at("16:00:00"), at("17:00:00"))

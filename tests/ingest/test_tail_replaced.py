@@ -352,3 +352,18 @@ def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tailer, log: Pat
     assert lines(0, 100_000).startswith(text)
     assert len(text) > 100_000
     assert end == Ended("the gzip file ends too early")
+
+
+def test_texts_that_begin_with_the_same_megabytes_are_two(tail: Tailer, log: Path) -> None:
+    """Noise without a time stamp can be the same for long: what follows is given while the file still has it."""
+    noise = b"engine noise without a time stamp\n" * 60_000
+    append(log, noise + lines(0, 20))
+    assert given(look(tail)) == noise + lines(0, 20)
+    os.truncate(log, 0)
+    look(tail)
+    append(log, noise + lines(20, 22))
+    assert given(look(tail)).endswith(lines(20, 22))
+    os.truncate(log, 0)
+    look(tail)
+    append(log, lines(22, 24))
+    assert given(look(tail)) == lines(22, 24)

@@ -91,7 +91,8 @@ class Screen(Driven):
 @pytest.fixture(autouse=True)
 def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The developer's own terminal, locale and themes must not be seen."""
-    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "LANG", "LC_CTYPE"):
+    # pytest-xdist gives its workers a size, and a program that is given one asks no terminal for its own.
+    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "LANG", "LC_CTYPE", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
@@ -162,7 +163,7 @@ def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
         others = [GivenFeed(name=log) for log, _ in way.others]
         given = {"judge": FixedJudge(way.raises), "others": others, "listed": way.listed}
         async with dashboard(way.log, size, **given, **options) as screen:
-            for feed, session, (log, raises) in zip(others, screen.app.sessions[1:], way.others, strict=True):
+            for feed, session, (log, raises) in zip(others, screen.app.runs.sessions[1:], way.others, strict=True):
                 session.run.judge = FixedJudge(raises)
                 feed.give((LOGS / log).read_bytes())
                 await screen.wait(lambda _, feed=feed: feed.taken > 0)

@@ -21,12 +21,14 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import KEPT
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.run_table import RunRow
+from miles_tui.runs.alert_news import Known, News, Watcher
 from miles_tui.runs.dormant_runs import MOST_OWED, Listed, Rounds, looks
 from miles_tui.runs.run_options import Setup
+from miles_tui.runs.run_set import ROUND_SECONDS
 from miles_tui.runs.sources import LiveFeed
 from miles_tui.ui.app import MilesApp
-from miles_tui.ui.following import ROUND_SECONDS
-from miles_tui.ui.notify.news import Herald, Known, News, Watcher
+from miles_tui.ui.notify.herald import Herald
+from miles_tui.ui.terminal_session import TerminalSession
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 MINUTE = 60.0
@@ -135,7 +137,7 @@ class Beyond(Driven):
         return next(line for line in self.text.splitlines() if f" {name} " in line)
 
     async def look(self) -> None:
-        if await self.app.look_at(list(self.app.beyond)):
+        if await self.app.runs.look_at(list(self.app.runs.beyond)):
             self.app.listed_anew()
         await self.pilot.pause()
 
@@ -150,12 +152,12 @@ Opened = Callable[..., Any]
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     """`async with opened(paths)`: the list, its first run followed, the others looked at when `look` is called."""
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
-    monkeypatch.setattr("miles_tui.ui.following.MOST_ALIVE", 1)
-    monkeypatch.setattr("miles_tui.ui.following.ROUND_SECONDS", NEVER)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_ALIVE", 1)
+    monkeypatch.setattr("miles_tui.runs.run_set.ROUND_SECONDS", NEVER)
     written: list[str] = []
     told: list[News] = []
-    monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
+    monkeypatch.setattr(TerminalSession, "write", lambda _, text: written.append(text))
     usual = Herald.take
 
     def take(herald: Herald, news: list[News], now: float) -> None:
@@ -169,7 +171,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
         app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), setup=Setup(**setup), listed=True)
         async with app.run_test(size=(120, 24)) as pilot:
             screen = Beyond(app, pilot, written, told)
-            await screen.wait(lambda _: app.all_read)
+            await screen.wait(lambda _: app.navigation.all_read)
             await screen.pilot.pause()
             yield screen
 
@@ -183,10 +185,11 @@ def grow(path: Path, *blocks: bytes) -> None:
 
 @pytest.fixture
 def three(tmp_path: Path, blocks: list[bytes]) -> list[Path]:
-    """Runs that all are alive; the gap jumps at rollout 23."""
-    paths = [tmp_path / f"{name}.log" for name in ("near", "far", "away")]
-    for path in paths:
+    """Runs that all are alive, the one that was written to last first; the gap jumps at rollout 23."""
+    paths, now = [tmp_path / f"{name}.log" for name in ("near", "far", "away")], time.time()
+    for age, path in enumerate(paths):
         path.write_bytes(b"".join(blocks[:18]))
+        os.utime(path, (now - age, now - age))
     return paths
 
 
@@ -194,7 +197,7 @@ async def test_an_alert_of_a_run_beyond_is_noticed_once_wherever_it_is_seen(
     opened: Opened, three: list[Path], blocks: list[bytes]
 ) -> None:
     async with opened(three) as screen:
-        assert [session.name for session in screen.app.sessions] == ["near.log"]
+        assert [session.name for session in screen.app.runs.sessions] == ["near.log"]
         assert not screen.news
         for path in three[1:]:
             grow(path, *blocks[18:21])
@@ -210,10 +213,10 @@ async def test_an_alert_of_a_run_beyond_is_noticed_once_wherever_it_is_seen(
         assert "gap-jump" in next(text for text in reversed(screen.written) if "\x1b]2;" in text)
         assert "· far.log" in next(text for text in reversed(screen.written) if "\x1b]2;" in text)
         await screen.look()
-        screen.app.open_run(0)
+        screen.app.navigation.open_run(0)
         await screen.wait(lambda text: "near.log (1 of 3)" in text)
         assert "far.log: 1 alert" in screen.text, "the run on the screen says it of others"
-        screen.app.open_run(1)
+        screen.app.navigation.open_run(1)
         await screen.wait(lambda text: "far.log (2 of 3)" in text and "rollout 26" in text)
         assert len(screen.told) == 1, "it rang before it was followed"
         grow(three[1], *blocks[27:29])
@@ -226,7 +229,7 @@ async def test_what_comes_between_the_last_look_and_being_followed_rings_once(
 ) -> None:
     async with opened(three) as screen:
         grow(three[1], *blocks[18:27])
-        screen.app.open_run(1)
+        screen.app.navigation.open_run(1)
         await screen.wait(lambda _: screen.news != [])
         await screen.look()
         assert screen.told == [("far.log", "gap-jump", True)]
@@ -254,13 +257,13 @@ async def test_a_run_beyond_that_falls_silent_stalls_and_one_that_is_over_costs_
         await screen.look()
         assert screen.told == [("far.log", "stalled", True), ("away.log", "stalled", True)]
         assert "stalled" in screen.line("far.log")
-        assert all(one.session is None for one in screen.app.beyond), "nothing is kept of them"
+        assert all(one.session is None for one in screen.app.runs.beyond), "nothing is kept of them"
         paths: Counter[str] = Counter()
         real = os.stat
         monkeypatch.setattr(os, "stat", lambda path, **more: (paths.update([str(path)]), real(path, **more))[1])
-        assert looks(screen.app.beyond) == [[], []]
+        assert looks(screen.app.runs.beyond) == [[], []]
         assert paths == Counter(map(str, three[1:]))
-        assert not await screen.app.look_at(list(screen.app.beyond)), "no row is drawn anew"
+        assert not await screen.app.runs.look_at(list(screen.app.runs.beyond)), "no row is drawn anew"
 
 
 async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
@@ -269,20 +272,20 @@ async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
     grow(three[0], *blocks[18:30])
     os.utime(three[0], (time.time() - 7200,) * 2)
     async with opened(three) as screen:
-        near = screen.app.sessions[0]
+        near = screen.app.runs.sessions[0]
         near.run.judge.acknowledge(near.run.alerts[0])
         near.run.judge.switch("rollout-slowdown", on=False)
         for keys in (("enter",), ("j", "enter")):  # the two that were written to last
             await screen.press(*keys)
             await screen.wait(lambda _: screen.app.session.status.caught_up)
             await screen.press("escape")
-        assert "near.log" in {one.feed.name for one in screen.app.beyond}, "it gave its place"
+        assert "near.log" in {one.feed.name for one in screen.app.runs.beyond}, "it gave its place"
         grow(three[0], *blocks[30:32])
         await screen.look()
-        near_now = next(one for one in screen.app.beyond if one.feed.name == "near.log")
+        near_now = next(one for one in screen.app.runs.beyond if one.feed.name == "near.log")
         assert near_now.session is not None
         assert near_now.session.run.alerts[0].seen
-        screen.app.open_run(0)
+        screen.app.navigation.open_run(0)
         await screen.wait(lambda _: screen.app.session.name == "near.log" and screen.app.session.status.caught_up)
         assert screen.app.session.run.alerts[0].seen
         assert "rollout-slowdown" in screen.app.session.run.judge.off

@@ -12,7 +12,6 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.present.empty_state import calm_lines
 from miles_tui.runs.read_run import read_log
-from miles_tui.runs.session import Session
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 
@@ -20,11 +19,11 @@ LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 def test_what_a_rule_still_needs_is_counted_until_it_can_speak(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log ends with the 13th rollout that the rule reads: it needs no more."""
     run = read_log(find_logs([LOGS / "resume.log"])[0], Judge())
-    said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
+    said = " ".join(text for line in calm_lines(run, 120) for _, text in line)
     assert said == "no alert"
     states = run.judge.states
     states["rollout-slowdown"] = Evaluation(State.LEARNING, count=12, of=13)
     monkeypatch.setattr(RunState, "ended", "")
     states["clipped-on-policy"] = LEARNING
-    said = " ".join(text for line in calm_lines(Session("resume.log", run), 120) for _, text in line)
+    said = " ".join(text for line in calm_lines(run, 120) for _, text in line)
     assert said == "no alert still learning: rollout-slowdown 12 of 13, clipped-on-policy"

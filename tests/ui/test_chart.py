@@ -17,7 +17,7 @@ from miles_tui.core.text.cells import cells
 from miles_tui.present.plot.chart import PointMark, canvas, draw_chart, plain_canvas, readout, thinned
 from miles_tui.present.plot.scale import AHEAD, Scale, labels, rollout_range, ticks, value_range
 from miles_tui.present.plot.sparkline import ASCII_GLYPHS, BLOCKS, BRAILLE, Glyphs
-from miles_tui.ui.theming.theme import ROLES
+from miles_tui.ui.theming.roles import ROLES
 
 ALL = pytest.mark.parametrize("glyphs", [BRAILLE, BLOCKS, ASCII_GLYPHS], ids=lambda g: g.name)
 
@@ -267,7 +267,7 @@ def dots_of(layer: list[list[int]]) -> set[tuple[int, int]]:
 
 def test_plotext_is_imported_by_the_first_chart_only() -> None:
     code = (
-        "import sys; from miles_tui.ui import chart; from miles_tui.core.model.series import Point\n"
+        "import sys; from miles_tui.present.plot import chart; from miles_tui.core.model.series import Point\n"
         "assert 'plotext' not in sys.modules\n"
         "chart.draw_chart(60, 12, [Point(0, 1.0)], [])\n"
         "assert 'plotext' in sys.modules"

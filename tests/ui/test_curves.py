@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from drawn import rows, series, styled, wire
 
-from miles_tui.cli.arguments import add_profile, add_screen, parser, setup_of
+from miles_tui.cli.screens import add_screen, setup_of
+from miles_tui.commands.arguments import add_profile, parser
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.engine import Judge

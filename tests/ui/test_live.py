@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from growing import rollouts
 from terminal import Terminal
@@ -104,10 +105,10 @@ def quits_by_key(keys: str) -> Callable[[Terminal], None]:
 
 
 def quits_by(number: signal.Signals) -> Callable[[Terminal], None]:
-    def send(_: Terminal) -> None:
-        found = subprocess.run(["pgrep", "-f", f"miles_tui {SAMPLE}$"], capture_output=True, text=True, check=True)
-        for pid in found.stdout.split():
-            os.kill(int(pid), number)
+    def send(terminal: Terminal) -> None:
+        """To the program below this terminal's shell, and to no other test's."""
+        (program,) = psutil.Process(terminal.process.pid).children()
+        program.send_signal(number)
 
     return send
 
@@ -163,7 +164,7 @@ TOKEN = "hf_" + "a1B2c3D4e5F6g7H8" * 2
 
 def test_a_crash_of_ours_is_a_traceback_on_the_restored_screen() -> None:
     code = (
-        "import sys\nfrom miles_tui.ui import session\nfrom miles_tui.cli.main import main\n"
+        "import sys\nfrom miles_tui.runs import session\nfrom miles_tui.cli.main import main\n"
         "def take(self, batch, now): hidden_local = 'not for the eyes'; raise RuntimeError('boom \\x1b]0;gone\\x07"
         + TOKEN
         + "')\n"

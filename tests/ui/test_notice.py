@@ -13,15 +13,17 @@ from pathlib import Path
 import pytest
 
 from miles_tui.commands.check import report_of
+from miles_tui.core.alerting.alert import told_report
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
+from miles_tui.runs.alert_news import RINGS_AGAIN_SECONDS, Known, News, Watcher, as_json
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
 from miles_tui.ui.notify.alert_hook import MOST_WAITING, Command
-from miles_tui.ui.notify.news import BETWEEN_RINGS_SECONDS, RINGS_AGAIN_SECONDS, Herald, Known, News, Watcher, as_json
+from miles_tui.ui.notify.herald import BETWEEN_RINGS_SECONDS, Herald
 from miles_tui.ui.notify.notifier import Noticing, title_of
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -35,6 +37,10 @@ def run() -> RunState:
 
 def begins(news: list[News]) -> list[tuple[str, bool]]:
     return [(one.alert.condition, one.begins) for one in news]
+
+
+def to_whom(news: list[News]) -> list[tuple[bool, str]]:
+    return [(one.begins, " ".join(["rings"] * one.rings + ["runs"] * one.runs)) for one in news]
 
 
 # -- what is news ----------------------------------------------------------------------------------
@@ -82,14 +88,53 @@ def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_on
     alert.resolve(4, None)
     assert begins(watcher.look(run, 2, live=True)) == [("signal-lost", False)]
     alert.reopen(5, "again")
-    assert not watcher.look(run, 3, live=True)
+    assert to_whom(watcher.look(run, 3, live=True)) == [(True, "runs")]
     alert.resolve(5, None)
-    assert not watcher.look(run, 4, live=True), "who was not told that it is back need not be told that it is over"
+    over = to_whom(watcher.look(run, 4, live=True))
+    assert over == [(False, "runs")], "who was not told that it is back need not be told that it is over"
     alert.reopen(5, "again")
-    assert not watcher.look(run, 5, live=True)
-    assert begins(watcher.look(run, 1 + RINGS_AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+    assert to_whom(watcher.look(run, 5, live=True)) == [(True, "runs")]
+    assert to_whom(watcher.look(run, 1 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings")]
     alert.severity = type(alert.severity)("critical")
-    assert begins(watcher.look(run, 2 + RINGS_AGAIN_SECONDS, live=True)) == [("signal-lost", True)]
+    assert to_whom(watcher.look(run, 2 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings runs")]
+
+
+def test_all_that_became_of_an_alert_within_one_batch_is_told_in_its_order(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    watcher.look(run, 0, live=True)
+    run.judge.raise_("not-finite", 3, None, "loss is nan")
+    alert = run.alerts[0]
+    run.judge.clear("not-finite", 5, None)
+    news = watcher.look(run, 1, live=True)
+    assert to_whom(news) == [(True, "rings runs"), (False, "rings runs")]
+    assert [(one.report.state, one.report.raised_step, one.report.resolved_step) for one in news] == [
+        ("firing", 3, None),
+        ("resolved", 3, 5),
+    ]
+    alert.reopen(7, "nan again")
+    alert.resolve(8, None)
+    alert.reopen(9, "nan once more")
+    news = watcher.look(run, 2, live=True)
+    assert to_whom(news) == [(True, "runs"), (False, "runs"), (True, "runs")]
+    assert [one.report.evidence for one in news] == [
+        "loss is nan; back at rollout 7: nan again",
+        "loss is nan; back at rollout 7: nan again",
+        "loss is nan; back at rollout 9: nan once more",
+    ]
+    assert news[1].text == "a.log: not-finite resolved at rollout 8"
+    assert not watcher.look(run, 3, live=True)
+
+
+def test_an_alert_that_came_and_went_while_it_was_kept_quiet_is_no_news(run: RunState) -> None:
+    watcher = Watcher("a.log")
+    run.judge.at = 3
+    watcher.look(run, 0, live=True)
+    run.judge.raise_("stalled", 3, None, "silent")
+    run.judge.snooze(run.alerts[0], 10)
+    run.judge.clear("stalled", 4, None)
+    assert not watcher.look(run, 1, live=True)
+    run.judge.at = 20
+    assert not watcher.look(run, 2, live=True)
 
 
 def test_of_a_log_that_was_read_before_all_is_news_that_was_not_open_then(run: RunState) -> None:
@@ -275,7 +320,7 @@ def test_the_alert_as_json_is_what_check_prints(run: RunState) -> None:
     run.feed(Reader().feed((LOGS / "gap-jump.log").read_bytes()))
     alert = run.firing[0]
     printed = json.loads(report_of(run, "train.log", live=True).to_json())["alerts"]
-    row = json.loads(as_json(alert))
+    row = json.loads(as_json(told_report(alert)))
     assert row in printed
     assert row["raised_step"] == alert.raised_step
 

@@ -29,6 +29,7 @@ from miles_tui.ui.app import MilesApp, _names
 from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.runs import RunsScreen
+from miles_tui.ui.terminal_session import TerminalSession
 
 NEVER = 1e9  # seconds of a round: a test looks by itself
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -129,7 +130,7 @@ def runs(given_feed: Any) -> Callable[..., Any]:
             feeds[name].old = 100.0 * (i + 1)
             feeds[name].parts = (LOGS / name,)
         app = MilesApp(*feeds.values(), listed=True)
-        for session, judge in zip(app.sessions, names.values(), strict=False):
+        for session, judge in zip(app.runs.sessions, names.values(), strict=False):
             session.run.judge = judge
         async with app.run_test(size=size) as pilot:
             driven = Several(app, pilot, feeds)
@@ -228,11 +229,11 @@ async def test_the_list_is_live_and_no_line_jumps(
 async def test_runs_beyond_the_limit_are_read_once_and_followed_when_opened(
     runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_RUNS", 1)
     names = {name: fixed_judge({}) for name in ("plain-seed1.log", "gap-jump.log", "crash.log")}
     async with runs(names, most=1) as screen:
         await screen.wait(lambda _: "crashed" in screen.line("crash.log") and "47/48" in screen.line("gap-jump.log"))
-        assert len(screen.app.sessions) == 1
+        assert len(screen.app.runs.sessions) == 1
         await screen.press("j", "L")
         assert "Enter opens this run" in screen.text
         await screen.press("enter")
@@ -281,7 +282,7 @@ async def test_only_the_first_reading_shows_its_percentage(
 async def test_a_missing_and_an_unread_log_say_so(
     runs: Callable[..., Any], fixed_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_RUNS", 1)
     async with runs({"none.log": fixed_judge({}), "gone.log": fixed_judge({})}, most=0) as screen:
         await screen.wait(lambda _: "unreadable" in screen.line("gone.log"))
 
@@ -293,10 +294,10 @@ async def test_runs_that_are_started_later_are_listed_and_followed(
     new.parts = (tmp_path / "new.log",)
     async with runs(three) as screen:
         known = list(screen.feeds.values())
-        screen.app.more = lambda: [*known, new]
+        screen.app.runs.more = lambda: [*known, new]
         await screen.press("j")
         for _ in range(2):
-            await screen.app.look_for_more()
+            await screen.app.runs.look_for_more()
         await screen.pilot.pause()
         assert "4 runs" in screen.text
         screen.feeds["new.log"] = new
@@ -315,7 +316,7 @@ def grow(path: Path, data: bytes) -> None:
 
 
 async def look(app: MilesApp) -> None:
-    await app.look_at(list(app.beyond))
+    await app.runs.look_at(list(app.runs.beyond))
     app.listed_anew()
 
 
@@ -323,10 +324,10 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
     blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the place of a run that is over; what fired before it grew is no news, what fires then is."""
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 2)
-    monkeypatch.setattr("miles_tui.ui.following.ROUND_SECONDS", NEVER)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_RUNS", 2)
+    monkeypatch.setattr("miles_tui.runs.run_set.ROUND_SECONDS", NEVER)
     written: list[str] = []
-    monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
+    monkeypatch.setattr(TerminalSession, "write", lambda _, text: written.append(text))
     finished, alive, old, late = (tmp_path / f"{name}.log" for name in ("finished", "alive", "old", "late"))
     finished.write_bytes((LOGS / "plain-seed1.log").read_bytes())
     alive.write_bytes(b"".join(blocks[:10]))
@@ -338,15 +339,15 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
     app = MilesApp(*(LiveFeed(str(path), path.name) for path in (alive, finished, old, late)), listed=True)
     async with app.run_test(size=(100, 24)) as pilot:
         screen = Several(app, pilot, {})
-        await screen.wait(lambda _: app.all_read and " 17/48 " in screen.line("late.log"))
-        assert [session.name for session in app.sessions] == ["alive.log", "finished.log"]
+        await screen.wait(lambda _: app.navigation.all_read and " 17/48 " in screen.line("late.log"))
+        assert [session.name for session in app.runs.sessions] == ["alive.log", "finished.log"]
         assert "stalled" in screen.line("late.log"), "nothing came for hours: the same word as of one that is followed"
         written.clear()
         grow(late, b"".join(blocks[18:26]))
         await look(app)
         await screen.wait(lambda _: " 25/48 " in screen.line("late.log"))
         await screen.wait(lambda _: "\a" in written)
-        assert [session.name for session in app.sessions] == ["alive.log", "late.log"], (
+        assert [session.name for session in app.runs.sessions] == ["alive.log", "late.log"], (
             "the finished run gave its place"
         )
         assert "finished" in screen.line("finished.log").split()
@@ -356,10 +357,12 @@ async def test_a_log_beyond_those_followed_is_followed_when_it_grows_and_rings(
         await screen.wait(lambda _: " 31/48 " in screen.line("old.log"))
         assert "gap-jump" in screen.line("old.log")
         assert "\a" not in written, "its alert is of before"
-        assert [session.name for session in app.sessions] == ["alive.log", "late.log", "old.log"], "all of them grow"
+        assert [session.name for session in app.runs.sessions] == ["alive.log", "late.log", "old.log"], (
+            "all of them grow"
+        )
         grow(finished, b"a word\n")
         await look(app)
-        await screen.wait(lambda _: len(app.sessions) == 4)
+        await screen.wait(lambda _: len(app.runs.sessions) == 4)
         rows = [line.split()[1] for line in screen.text.splitlines() if ".log" in line]
         assert sorted(rows) == ["alive.log", "finished.log", "late.log", "old.log"]
         await screen.press("enter")
@@ -370,7 +373,7 @@ async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_st
     blocks: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else nobody would hear that it stalls."""
-    monkeypatch.setattr("miles_tui.ui.following.MOST_RUNS", 1)
+    monkeypatch.setattr("miles_tui.runs.run_set.MOST_RUNS", 1)
     paths = [tmp_path / f"{name}.log" for name in ("one", "two", "old")]
     for path in paths:
         path.write_bytes(b"".join(blocks[:18]))
@@ -378,8 +381,8 @@ async def test_a_log_beyond_those_followed_that_is_alive_is_followed_from_the_st
     app = MilesApp(*(LiveFeed(str(path), path.name) for path in paths), listed=True)
     async with app.run_test(size=(100, 24)) as pilot:
         screen = Several(app, pilot, {})
-        await screen.wait(lambda _: app.all_read and len(app.sessions) == 2)
-        assert [session.name for session in app.sessions] == ["one.log", "two.log"]
+        await screen.wait(lambda _: app.navigation.all_read and len(app.runs.sessions) == 2)
+        assert [session.name for session in app.runs.sessions] == ["one.log", "two.log"]
         await screen.wait(lambda _: "healthy" in screen.line("two.log"))
         assert "stalled" in screen.line("old.log")
 

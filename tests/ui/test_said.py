@@ -51,7 +51,7 @@ async def test_every_screen_names_its_run_where_several_are_open_and_where_there
 async def test_a_message_covers_no_number_on_a_small_screen(dashboard: Dashboard, size: tuple[int, int]) -> None:
     async with dashboard("plain-seed1.log", size) as screen:
         rows = [line for line in screen.text.splitlines()[1:] if line]
-        screen.app._failed("on-alert: status 1: no such channel")
+        screen.app.terminal.command_failed("on-alert: status 1: no such channel")
         text = await screen.wait(lambda text: "on-alert: status 1: no such" in text)
         differ = [line for line in rows if line not in text]
         assert len(differ) <= 1, differ

@@ -326,7 +326,7 @@ async def test_several_logs_are_followed_and_brackets_change_between_them(
 async def test_while_a_long_log_is_read_only_the_percentage_moves(
     dashboard: Dashboard, blocks: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("miles_tui.ui.app.CATCH_UP_SECONDS", 0.0)
+    monkeypatch.setattr("miles_tui.runs.run_set.CATCH_UP_SECONDS", 0.0)
     async with dashboard(blocks[0]) as screen:
         rows = screen.text.splitlines()[3:12]
         screen.feed.place = (False, 43, 100)
@@ -375,11 +375,11 @@ async def test_a_screen_that_is_closed_before_it_is_there_ends_nothing(shown: Ca
     async with shown(way) as screen:
         app, opened = screen.app, screen.app.screen
         made = {
-            ThemeScreen: lambda: ThemeScreen(app.session, app), LogScreen: lambda: LogScreen(app.session),
-            HelpScreen: lambda: HelpScreen(app.session, app.screen_stack[0], "braille"),
-            ChartScreen: lambda: ChartScreen(app.session, "gap", "braille"),
-            ConditionsScreen: lambda: ConditionsScreen(app.session, None),
-        }.get(type(opened), lambda: type(opened)(app.session, "braille"))  # fmt: skip
+            ThemeScreen: lambda: ThemeScreen(app, app.session), LogScreen: lambda: LogScreen(app, app.session),
+            HelpScreen: lambda: HelpScreen(app, app.session, app.screen_stack[0]),
+            ChartScreen: lambda: ChartScreen(app, app.session, "gap"),
+            ConditionsScreen: lambda: ConditionsScreen(app, app.session, None),
+        }.get(type(opened), lambda: type(opened)(app, app.session))  # fmt: skip
         for _ in range(3):
             app.push_screen(made())
             app.pop_screen()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.cli.arguments import add_profile, add_screen, add_source, add_watch, parser, setup_of
+from miles_tui.cli.screens import add_screen, add_watch, setup_of
+from miles_tui.commands.arguments import add_profile, add_source, parser
 from miles_tui.config import view_state as remember
 from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog
@@ -220,9 +221,9 @@ async def test_what_the_person_changed_is_said(dashboard: Dashboard, blocks: Blo
 
 async def test_the_mouse_can_be_left_to_the_terminal(dashboard: Dashboard) -> None:
     async with dashboard("gap-jump.log") as screen:
-        assert screen.app.mouse
+        assert screen.app.terminal.mouse
         assert "the mouse is left to the terminal" in await screen.press("M")
-        assert not screen.app.mouse
+        assert not screen.app.terminal.mouse
         assert "the mouse is used here" in await screen.press("M")
 
 
@@ -230,10 +231,10 @@ async def test_an_alert_reaches_terminal_title_and_command(
     dashboard: Dashboard, blocks: Blocks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from miles_tui.runs.run_options import Notices
-    from miles_tui.ui.app import MilesApp
+    from miles_tui.ui.terminal_session import TerminalSession
 
     written: list[str] = []
-    monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
+    monkeypatch.setattr(TerminalSession, "write", lambda _, text: written.append(text))
     out = tmp_path / "out"
     async with dashboard(b"".join(blocks[:18]), notices=Notices(command=f"cat >> {out}; exit 5")) as screen:
         await screen.wait(lambda _: bool(written))
@@ -249,10 +250,10 @@ async def test_an_alert_reaches_terminal_title_and_command(
 async def test_a_replay_never_rings(
     dashboard: Dashboard, blocks: Blocks, given_feed: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from miles_tui.ui.app import MilesApp
+    from miles_tui.ui.terminal_session import TerminalSession
 
     written: list[str] = []
-    monkeypatch.setattr(MilesApp, "to_terminal", lambda _, text: written.append(text))
+    monkeypatch.setattr(TerminalSession, "write", lambda _, text: written.append(text))
     other = given_feed(name="b.log", live=False)
     async with dashboard(blocks[0], others=[other]) as screen:
         for block in blocks[:26]:

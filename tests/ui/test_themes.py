@@ -14,10 +14,9 @@ from textual.widgets import Footer, Static
 from miles_tui.config.paths import bundled_themes
 from miles_tui.errors import BadSetting
 from miles_tui.present.plot.sparkline import Frame, spark
+from miles_tui.ui.theming.roles import GROUNDS, ROLES
 from miles_tui.ui.theming.theme import (
     DEFAULT_VARIABLES,
-    GROUNDS,
-    ROLES,
     Theme,
     load_theme,
     load_themes,

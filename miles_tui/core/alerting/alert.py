@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from miles_tui.core.alerting.conditions.base import Condition, Severity
+
+KEPT_TURNS = 64  # of an alert: who watches it looks after every batch
 
 
 class AlertState(StrEnum):
@@ -25,7 +28,7 @@ class Alert:
     each time that it came back within a few rollouts, or for each further line of the log that says it. `evidence` is
     of the moment it was raised and stays; `later` says when it came back or became worse last, and with what evidence,
     "" where it did not. `snoozed_until` is a rollout number: before it a screen
-    keeps the alert quiet.
+    keeps the alert quiet. `turns` are its newest onsets and ends, of `turned` in all, each as it was told then.
     """
 
     words: Condition
@@ -43,6 +46,11 @@ class Alert:
     seen: bool = False
     snoozed_until: int | None = None
     explained: tuple[str, str] | None = None  # (likely cause, first check) of one known message
+    turns: deque[AlertReport] = field(default_factory=lambda: deque(maxlen=KEPT_TURNS), repr=False, compare=False)
+    turned: int = 0
+
+    def __post_init__(self) -> None:
+        self._turn()
 
     @property
     def condition(self) -> str:
@@ -86,6 +94,7 @@ class Alert:
     def resolve(self, step: int | None, time: float | None) -> None:
         """It is over with the rollout `step`."""
         self.state, self.resolved_step, self.resolved_time = AlertState.RESOLVED, step, time
+        self._turn()
 
     def reopen(self, step: int | None, evidence: str) -> None:
         """It came back at rollout `step`, soon after it was resolved: the same alert, counted."""
@@ -93,6 +102,11 @@ class Alert:
         self.count += 1
         self.seen = False
         self.note("back", step, evidence)
+        self._turn()
+
+    def _turn(self) -> None:
+        self.turns.append(told_report(self))
+        self.turned += 1
 
     def note(self, what: str, step: int | None, evidence: str) -> None:
         """What became of it at rollout `step`, told behind the evidence."""
@@ -140,6 +154,11 @@ def alert_report(alert: Alert) -> AlertReport:
         likely_cause=alert.likely_cause,
         first_check=alert.first_check,
     )
+
+
+def told_report(alert: Alert) -> AlertReport:
+    """The same, with what became of it since it was raised."""
+    return replace(alert_report(alert), evidence=alert.told)
 
 
 def acknowledge(alert: Alert) -> None:

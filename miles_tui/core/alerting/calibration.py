@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -66,14 +67,16 @@ def doubts(
         if raised:
             found.append(
                 f"{log}: not a healthy run, it raised {', '.join(dict.fromkeys(raised))}; these ranges take that for "
-                f"normal: learn again without this log (miles-tui report {log} tells what happened)"
+                f"normal: learn again without this log (miles-tui report {shlex.quote(log)} tells what happened)"
             )
     if arguments:
         first = arguments[0]
         for log, given in zip(names[1:], arguments[1:], strict=False):
             differ = [k for k in PROFILE_ARGUMENTS if k in first and k in given and first[k] != given[k]]
             if differ:
-                found.append(f"{log}: another setup than {names[0]} ({', '.join(differ)} differ)")
+                found.append(
+                    f"{log}: another setup than {names[0]} ({', '.join(differ)} differ{'s' * (len(differ) == 1)})"
+                )
     return found
 
 

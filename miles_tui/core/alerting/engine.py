@@ -267,8 +267,10 @@ class Judge:
                 told[message].say_again()
             return
         words = CONDITIONS[condition]
-        alert = Alert(words, severity or words.severity, words.signals, evidence, step, time, self._attempt)
-        alert.explained = MESSAGES.get(message)
+        alert = Alert(
+            words, severity or words.severity, words.signals, evidence, step, time, self._attempt,
+            explained=MESSAGES.get(message),
+        )  # fmt: skip
         told[message] = alert
         self._keep(alert)
         self.states[condition] = Evaluation(State.FIRING, evidence)

@@ -92,6 +92,7 @@ def _is_strange(sample: bytes, plain: bytes) -> bool:
     from miles_tui.core.parsing.metric_line import logged_text  # it brings pydantic's core: not before the first paint
 
     lines = [clean(line) for line in re.split(rb"[\r\n]+", plain[:_WIDE_SAMPLE]) if line.lstrip().startswith(b"{")]
+
     return bool(lines) and all(logged_text(line) == line for line in lines)
 
 

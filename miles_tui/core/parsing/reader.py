@@ -65,11 +65,14 @@ class Reader:
         self._gap = bytearray()
         self._held = self._seen = 0
         self._numbers: dict[tuple[str, Source, str], int] = {}
+        self._in_line = False  # what was fed last ends inside a line
 
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
         """The records (and facts found on the way) of the lines that `chunk` completes."""
         items: list[Item] = []
         text = _buffer(chunk)
+        if text:
+            self._in_line = text[-1] != 0x0A
         if self._unwrap is not None:
             text = self._unwrap.feed(text)
             if self._unwrap.plain:
@@ -100,12 +103,21 @@ class Reader:
         items += self._searcher.finish()
         return items
 
+    def seam(self) -> list[Item]:
+        """The file ended here, and the next one begins with what was written next (a rotation).
+
+        An unfinished last line is ended. Of a record that was torn there the rest may follow: `PartialLine` tells
+        whether it does, as of any two lines.
+        """
+        return self.feed(b"\n") if self._in_line else []
+
     def cut(self) -> list[Item]:
-        """The file ended here and another begins (rotation, truncation).
+        """The file ended here and another begins (truncation, replacement).
 
         An unfinished last line counts if its dict is complete. Otherwise it is lost: what the writer
         put between the two files is unknown, so the next file's first bytes are never joined to it.
         """
+        self._in_line = False
         return self._rest()
 
     # -- lines and records -------------------------------------------------------------------

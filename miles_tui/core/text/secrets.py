@@ -63,14 +63,16 @@ _BETWEEN = (
 )
 # A name that says that its value is a key. The value has a digit (`None`, `EMPTY`, a path's name and prose have none or
 # do not match), or is one long word, and is no reference such as $NAME or <your key>; one that begins with / is a path
-# unless it is as long as AWS's keys. Only the name's end is looked for, and the digit not far: long words of
-# underscores and names in a row must cost no more than other text.
+# unless it is as long as AWS's keys. Only the name's end is looked for, the digit not far and the value's beginning:
+# long words of underscores and names in a row must cost no more than other text.
+_OF_VALUE = r"(?:[^\s'\",;\\$<*{}()]|\\++(?!['\"]))"
 _NAMED = (
     r"(?i)(?P<name>key(?:[_-]?id)?|token|secret|passw(?:or)?d)"
     r"(?P<sep>" + _BETWEEN + r"\\{0,7}['\"]?)"
-    r"(?P<value>(?=[^\s'\",;]{0,256}?\d)(?:[^\s'\",;\\$<*{}()/|](?:[^\s'\",;\\$<*{}()]|\\++(?!['\"])){7,}"
+    r"(?P<value>(?=[^\s'\",;]{0,256}?\d)(?:[^\s'\",;\\$<*{}()/|]" + _OF_VALUE + r"{7,256}"
     r"|/[A-Za-z0-9+/]{39}(?![\w+/.=-]))|[A-Za-z]{20,256}(?![\w.(\[-]))"
 )
+_VALUE = r"(?:(?!&\w{1,40}=)" + _OF_VALUE + r")*+"  # the whole of it, before the next parameter
 _NAME_SIGNS = ("key", "token", "secret", "passw")
 # Names of nothing but a key, as far as they stand before that end.
 _SURE_KEYS = (
@@ -246,13 +248,15 @@ def _without_named(text: str, tell: Told) -> str:
 
 def _value_end(text: str, at: int, end: int) -> int:
     """Where a value ends that begins at `at`: at the quote that was opened before it, or before the next parameter."""
+    whole = re.compile(_VALUE).match(text, at)
+    if whole and not text[at:end].isalpha():
+        end = whole.end()
     quote = text[at - 1 : at]
     if quote in ("'", '"'):
         closing = text.find(quote, end, end + _MOST_RANDOM)
         if closing >= 0:
             return closing - (len(text[at:closing]) - len(text[at:closing].rstrip("\\")))
-    following = re.search(r"[&,;]\w{1,40}=", text[at:end])
-    return at + following.start() if following else end
+    return end
 
 
 def _is_key(match: re.Match[str]) -> bool:

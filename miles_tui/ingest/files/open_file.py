@@ -23,7 +23,8 @@ from miles_tui.ingest.files.holes import data_from
 
 CHUNK = 1 << 20  # read at once: 0.07 s a gigabyte, a quarter less than 256 KiB at a time
 MARK = 256  # bytes kept at each end of what was read
-OPENING = 1 << 16  # bytes of its beginning that are kept whole, to know a copy of less than was read
+OPENING = 1 << 20  # bytes of its beginning that are kept whole: so far a text that is written again is surely known
+LEAST_STEP = 1 << 12
 SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart or more: 80 KB a text in all
 GZIP_MAGIC = b"\x1f\x8b"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not block, a tty not adopt us
@@ -113,10 +114,8 @@ class Fingerprint:
         return bool(self.opening) or length <= len(known)
 
     def begins(self, other: Fingerprint) -> bool:
-        """Whether this text is a beginning of the longer one, as far as both are known."""
-        spots = dict(other.spots)
-        alike = all(spots.get(at, spot) == spot for at, spot in self.spots)
-        return bool(self.opening) and self.size < other.size and alike and other.opening.startswith(self.opening)
+        """Whether this text is a beginning of the longer one: told only where all of it is kept."""
+        return 0 < self.size == len(self.opening) < other.size and other.opening.startswith(self.opening)
 
     def is_punched(self, now: Fingerprint) -> bool:
         """Whether `now`, of as many bytes, is this text with NULs where holes were punched in it, and not all NULs."""
@@ -165,7 +164,7 @@ def _is_pierced(old: bytes, new: bytes) -> bool:
 
 def _step(size: int) -> int:
     """How far the even spots of a text of this size are apart: a power of two."""
-    return max(OPENING // 16, 1 << (size // SPOTS).bit_length())
+    return max(LEAST_STEP, 1 << (size // SPOTS).bit_length())
 
 
 def _places(begin: int, end: int, step: int) -> list[int]:
@@ -256,6 +255,10 @@ class PlainFile:
 
     def fits(self, trace: Fingerprint) -> bool:
         return trace.fits(self._fd)
+
+    def whole_of(self, size: int) -> Fingerprint:
+        """The first `size` bytes as if they had been read."""
+        return Fingerprint.whole(self._fd, size)
 
     def trace_of(self, size: int) -> Fingerprint:
         """The ends of the first `size` bytes."""

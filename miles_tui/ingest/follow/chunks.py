@@ -7,9 +7,9 @@ from enum import StrEnum
 
 
 class Why(StrEnum):
-    """Why the bytes behind a `Cut` are not the continuation of the line before it."""
+    """Why the bytes behind a `Cut` do not simply follow those before it."""
 
-    ROTATED = "rotated"  # the file got another name, and a new one its name
+    ROTATED = "rotated"  # the file got another name, and a new one, which was written to next, its name
     TRUNCATED = "truncated"  # emptied or rewritten in place
     RECREATED = "recreated"  # deleted, or replaced by another file
     LINK_SWAPPED = "link swapped"  # a symbolic link on the way leads elsewhere now
@@ -27,6 +27,11 @@ class Cut:
     """The file ended here, and another text begins."""
 
     why: Why
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what was written next begins that text: a line torn here may have its rest there."""
+        return self.why is Why.ROTATED
 
 
 @dataclass(slots=True, frozen=True)

@@ -42,6 +42,7 @@ class Glance:
         self._key: FileKey | None = None  # the file that was read, up to the end of `_trace`
         self._trace = NOTHING
         self._missing = ""
+        self._left = Why.RECREATED  # why the file that was read is no longer the log, as far as `_rest` could tell
 
     @property
     def written(self) -> float:
@@ -99,7 +100,7 @@ class Glance:
                 if not file.left():
                     self.caught_up = True  # a new file that holds no text yet changes nothing
                     return
-                out.append(Cut(Why.TRUNCATED if file.key == self._key else Why.ROTATED))
+                out.append(Cut(Why.TRUNCATED if file.key == self._key else self._left))
             data = file.read(PIECE)
             if isinstance(data, Lost):  # rewritten under our eyes
                 out.append(Cut(Why.TRUNCATED))
@@ -124,11 +125,17 @@ class Glance:
         """What stands behind what was read in the file that was read, or in a copy of it: it has another name now."""
         folder, name = os.path.split(os.path.realpath(self.log.path))
         with os.scandir(folder) as entries:
-            beside = [e.path for e in entries if is_rotation(e.name, name) and e.is_file(follow_symlinks=False)]
-        for path in beside:
+            found = [e for e in entries if is_rotation(e.name, name) and e.is_file(follow_symlinks=False)]
+        beside = sorted(((e.stat().st_mtime_ns, e.path) for e in found), reverse=True)
+        self._left = Why.RECREATED
+        for place, (written, path) in enumerate(beside):
             try:
                 with PlainFile(path) as file:
-                    if is_packed(file) or not self._goes_on(file) or not file.left():
+                    if is_packed(file) or not self._goes_on(file):
+                        continue
+                    if not place and all(other < written for other, _ in beside[1:]):
+                        self._left = Why.ROTATED  # no file came between it and the log
+                    if not file.left():
                         continue
                     data = file.read(PIECE)
                     if isinstance(data, bytes) and data:

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from miles_tui.ingest.files.away import UnlessAway, is_away
@@ -25,6 +26,7 @@ from miles_tui.ingest.follow.chunks import Why
 from miles_tui.ingest.follow.directory_snapshot import FileInFolder, Folder, oldest_first
 
 PAST_TEXTS = 64  # texts remembered, to know their copies
+WHOLE_TEXTS, SHORT_OPENING = 2, 1 << 16  # the newest keep their whole opening, the others so much of it
 LOOKS = 5  # a path that changes more often than that while we look is left for the next time
 SLACK_NS = (
     2_000_000_000  # a rotation that was missed is no older than the file before it; late lines may make that younger
@@ -77,6 +79,9 @@ class Succession:
         """What was read of `file` is not to be read again, wherever it turns up. It is the last text that was read."""
         if file.trace.size and not any(file.trace.begins(known) for _, known in self._past):
             self._forget(file)
+            if len(self._past) >= WHOLE_TEXTS:
+                key, known = self._past[-WHOLE_TEXTS]
+                self._past[-WHOLE_TEXTS] = key, replace(known, opening=known.opening[:SHORT_OPENING])
             self._past.append((file.key, file.trace))
 
     def remember_late(self, file: TextFile) -> None:
@@ -108,15 +113,17 @@ class Succession:
         """What of the bytes that were read of `file`, from its beginning on, was read before; NOTHING where it differs.
 
         All of them (its own trace), while they are no more than a beginning of such a text: it is being written again.
+        That is only sure as far as the beginning is kept whole: two texts can begin with megabytes of the same noise.
         """
         size = file.offset
         if not isinstance(file, PlainFile):
             return NOTHING
         texts = [known for _, known in self._past if known.opening and known.size >= 2 * MARK]
         alike = [known for known in texts if known.agrees(file.peek, size)]
-        if any(known.size >= size for known in alike):
+        if any(size <= len(known.opening) for known in alike):
             return file.trace
-        return max(alike, key=lambda known: known.size, default=NOTHING)
+        sure = max((len(known.opening) if known.size >= size else known.size for known in alike), default=0)
+        return file.whole_of(sure) if sure else NOTHING
 
     def line_up(self, held: TextFile | None) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.
@@ -171,7 +178,9 @@ class Succession:
             return None
         read = held.offset if held else self._past[-1][1].size if self._past else 0
         goes_on = bool(missed and read and missed[0].offset == read)
-        first = Why.ROTATED if self._begun and not goes_on else None
+        # A file that is gone was not the last before these: what came between is gone with it.
+        gone = isinstance(held, PlainFile) and not held.stat().st_nlink
+        first = None if goes_on or not self._begun else Why.RECREATED if gone else Why.ROTATED
         self._real, self._begun, self._folder = real, True, folder
         return [*((Why.ROTATED if n else first, file) for n, file in enumerate(missed)), (why, newest)]
 

@@ -28,17 +28,25 @@ class PauseLog:
         self._rest = b""
         self._begun = False
         self._times: list[float] = []
+        self._open: float | None = None  # of a last line that has no end yet
         try:
             self._read()
         except OSError as error:
             raise UnreadableLog(f"{path} can't be read: {error.strerror or error}") from None
+
+    @property
+    def unstamped(self) -> bool:
+        """Whether something was read and no time was in it."""
+        return self._size > 0 and not self._times and self._open is None
 
     def between(self, after: float, until: float) -> bool:
         """Whether a pause is told of in (`after`, `until`], seconds of the log's clock."""
         with suppress(OSError):  # it may be rotated just now: what was read before still counts
             self._read()
         at = bisect_right(self._times, after)
-        return at < len(self._times) and self._times[at] <= until
+        if at < len(self._times) and self._times[at] <= until:
+            return True
+        return self._open is not None and after < self._open <= until
 
     def _read(self) -> None:
         size = os.stat(self._path).st_size  # noqa: PTH116
@@ -57,3 +65,4 @@ class PauseLog:
             time = time_of(line.decode(errors="replace"))
             if time is not None:
                 insort(self._times, time)
+        self._open = time_of(self._rest.decode(errors="replace")) if self._rest else None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from miles_tui.present.status_line import status_line
+from miles_tui.runs.alert_news import News, Watcher, as_json
 from miles_tui.runs.dormant_runs import Listed
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
 from miles_tui.ui.notify.alert_hook import Command
-from miles_tui.ui.notify.news import Herald, News, Watcher, as_json
+from miles_tui.ui.notify.herald import Herald
 
 
 class Noticing:
@@ -51,7 +52,7 @@ class Noticing:
 
     def _run(self, news: News) -> None:
         if self.command is not None:
-            self.command.put(as_json(news.alert), {"MILES_TUI_LOG": news.log})
+            self.command.put(as_json(news.report), {"MILES_TUI_LOG": news.log})
 
 
 def title_of(shown: Session, sessions: Sequence[Session], beyond: Sequence[Listed] = ()) -> str:

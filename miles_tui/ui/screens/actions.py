@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, cast
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.present.alert_detail import numbers_of
 from miles_tui.present.alert_list import as_text
 from miles_tui.present.view_models import AlertView
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.signals import SignalTable
-
-if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
 
 SNOOZE = 10  # rollouts
 SAID_SECONDS = 6.0  # how long the footer shows what a key did
@@ -27,9 +24,8 @@ SHORT_QUESTION = "e again: new baseline, open alerts end"  # 38 cells
 class MainActions(OurScreen):
     """The actions of the main screen, on a run; the screen itself says how it is shown."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self.session = session
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session)
         self.paused = False
         self._alerts: list[AlertView] = []
         self._numbered: tuple[Alert, list[tuple[str, str]]] | None = None  # of an alert that is unfolded
@@ -38,13 +34,9 @@ class MainActions(OurScreen):
         self._question: float | None = None  # the same, for the next key
 
     @property
-    def app_(self) -> MilesApp:
-        return cast("MilesApp", self.app)
-
-    @property
     def today(self) -> float | None:
         """A time of the day that needs no date."""
-        return self.app_.today_of(self.session)
+        return self.host.navigation.today_of(self.session)
 
     @property
     def pane(self) -> AlertPane:
@@ -85,7 +77,7 @@ class MainActions(OurScreen):
             self.fill()
 
     def on_signal_table_opened(self, event: SignalTable.Opened) -> None:
-        self.app_.open_chart(event.name)
+        self.host.navigation.open_chart(event.name)
 
     def on_alert_pane_unfolded(self) -> None:
         self.fill()
@@ -110,7 +102,7 @@ class MainActions(OurScreen):
     def action_pause(self) -> None:
         """Freeze or thaw what is shown; the log is read on, a replay stands still."""
         self.paused = not self.paused
-        self.app_.hold(self.session, self.paused)
+        self.host.runs.hold(self.session, self.paused)
         if not self.paused:
             self.take_all()
         self.fill()
@@ -142,12 +134,12 @@ class MainActions(OurScreen):
         from miles_tui.present.status_line import paste
 
         text = paste(self.session.run, self.session.name, self.today)
-        self.app_.copy(text, "report copied", ": paste it into a chat")
+        self.host.copy(text, "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
         alert = self._current()
         if alert is not None:
-            self.app_.copy(as_text(alert, self.session.name, self.today), f"{alert.condition} copied")
+            self.host.copy(as_text(alert, self.session.name, self.today), f"{alert.condition} copied")
 
     def action_rebase(self) -> None:
         """Ask, and do it when the same key comes next: it ends alerts and can't be taken back."""
@@ -167,23 +159,23 @@ class MainActions(OurScreen):
         """The log around the rollout at which the alert was raised; of a run without an alert, the newest lines."""
         alert = self.pane.current
         if alert is None or alert.raised_step is None:
-            self.app_.action_log()
+            self.host.navigation.open_log()
         else:
-            self.app_.open_place(alert.raised_step, alert.raised_time)
+            self.host.navigation.open_place(alert.raised_step, alert.raised_time)
 
     def action_conditions(self) -> None:
         current = self.pane.current
-        self.app_.open_conditions(current.condition if current else None)
+        self.host.navigation.open_conditions(current.condition if current else None)
 
     def action_metrics(self) -> None:
         from miles_tui.ui.screens.metrics import MetricsScreen
 
-        self.app.push_screen(MetricsScreen(self.session, self.app_.glyphs))
+        self.app.push_screen(MetricsScreen(self.host, self.session))
 
     def action_time(self) -> None:
         from miles_tui.ui.screens.steptime import StepTimeScreen
 
-        self.app.push_screen(StepTimeScreen(self.session, self.app_.glyphs))
+        self.app.push_screen(StepTimeScreen(self.host, self.session))
 
     def action_mark(self) -> None:
         """Mark the selected row, for a chart of several."""

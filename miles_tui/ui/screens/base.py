@@ -7,6 +7,9 @@ from typing import ClassVar
 from textual import events
 from textual.screen import Screen
 
+from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
+
 
 class OurScreen(Screen[None]):
     """A screen that hears of nothing once it was closed.
@@ -15,6 +18,11 @@ class OurScreen(Screen[None]):
     """
 
     passing: ClassVar[bool] = False  # it tells of the screen below, and never lies below another
+
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__()
+        self.host = host
+        self.session = session  # the run that it is about
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Unmount) or self in self.app.screen_stack:

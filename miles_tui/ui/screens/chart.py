@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -18,11 +18,9 @@ from miles_tui.present.styled_text import Part, Spans
 from miles_tui.present.view_models import series_of
 from miles_tui.runs.selection import row_names
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.canvas import Canvas
-
-if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
 
 LEAST_SPAN = 8  # rollouts: closer is no picture
 ZOOM, WHEEL = 1.25, 0.125  # a step of the wheel: this much closer, or the part moves by this part of its length
@@ -63,13 +61,13 @@ class ChartScreen(SubScreen):
     ChartScreen #title { margin-bottom: 0; }
     """
 
-    def __init__(self, session: Session, name: str, glyphs: str) -> None:
-        super().__init__(session, name)
+    def __init__(self, host: Host, session: Session, name: str) -> None:
+        super().__init__(host, session, name)
         self.signal = name
         self.cursor: int | None = None
         self.logarithmic = False
         self.span: tuple[int, int] | None = None
-        self._glyphs = GLYPHS[glyphs]
+        self._glyphs = GLYPHS[host.glyphs]
         self._rest = 0.0  # of a rollout, that the part is still to be moved by
         self._chart: Chart | None = None
         self._drawn: object = None
@@ -104,7 +102,7 @@ class ChartScreen(SubScreen):
         every = [series_of(run, name) for name in subjects]
         marks = marks_of(run, self.signal)
         # Behind three and more lines they would only hide them.
-        references = cast("MilesApp", self.app).references.runs if len(subjects) < 3 else []
+        references = self.host.references.runs if len(subjects) < 3 else []
         known = run.judge.ranges.get(self.signal)
         drawn = (subjects, [(id(s), len(s), s.last) for s in every], marks, known, len(references), self.span,
                  self.cursor, self.logarithmic, body.size)  # fmt: skip
@@ -228,7 +226,7 @@ class ChartScreen(SubScreen):
 
     def action_lines(self) -> None:
         """The log around the cursor, else around the newest alert, else around the newest rollout."""
-        cast("MilesApp", self.app).open_place(*self._place())
+        self.host.navigation.open_place(*self._place())
 
     def _place(self) -> tuple[int, float | None]:
         if self.cursor is not None:
@@ -245,7 +243,7 @@ class ChartScreen(SubScreen):
     def action_signal(self, by: int) -> None:
         """The next row, with the same part and cursor: rollouts stay in line."""
         session = self.session
-        names = row_names(session.run, session.chosen, cast("MilesApp", self.app).setup)
+        names = row_names(session.run, session.chosen, self.host.setup)
         if self.signal not in names:
             names.append(self.signal)
         self.signal = names[(names.index(self.signal) + by) % len(names)]

@@ -15,6 +15,7 @@ from miles_tui.core.text.cells import pad, wrap
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import LIGHTS, Light
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
@@ -35,8 +36,8 @@ class ConditionsScreen(SubScreen):
     ConditionsScreen #words { height: 6; margin-top: 1; }
     """
 
-    def __init__(self, session: Session, condition: str | None) -> None:
-        super().__init__(session, "conditions")
+    def __init__(self, host: Host, session: Session, condition: str | None) -> None:
+        super().__init__(host, session, "conditions")
         self._ids = list(CONDITIONS)
         self._at = self._ids.index(condition) if condition in self._ids else 0
 

@@ -13,6 +13,7 @@ from miles_tui.present.plot.sparkline import GLYPHS, Glyphs
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import LIGHTS, NOT_JUDGED_LIGHT, SHAPES
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.listing import Listing
 
@@ -44,9 +45,9 @@ class HelpScreen(SubScreen):
     FOOTER = (("Esc", "back", 0), ("↑↓", "scroll", 1))
     passing = True
 
-    def __init__(self, session: Session, below: Screen[object], glyphs: str) -> None:
-        super().__init__(session, "help")
-        self._glyphs = GLYPHS[glyphs]
+    def __init__(self, host: Host, session: Session, below: Screen[object]) -> None:
+        super().__init__(host, session, "help")
+        self._glyphs = GLYPHS[host.glyphs]
         self._keys = key_lines(below.active_bindings.values())
 
     def body(self) -> Widget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -22,12 +22,10 @@ from miles_tui.present.log_view import LEVELS, marked, whole_text
 from miles_tui.present.styled_text import Part, Spans
 from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
-
-if TYPE_CHECKING:
-    from miles_tui.ui.navigation import SeveralRuns
 
 EVERY = 0.5  # seconds between two paints while lines come
 SEARCH_KEYS = (("Enter", "search", 0), ("Esc", "leave", 1))
@@ -73,8 +71,8 @@ class LogScreen(SubScreen):
     LogScreen #words { display: none; height: 8; background: $raised; }
     """
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session, "log")
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session, "log")
         self.book = LogBook()
         self._typed: str | None = None  # what is being typed to search for
         self._whole = False
@@ -187,7 +185,7 @@ class LogScreen(SubScreen):
 
     def _day(self) -> str:
         """The chosen line's day, "" where it is today's or not told: the lines have no room for it."""
-        item, today = self.book.chosen, cast("SeveralRuns", self.app).today_of(self.session)
+        item, today = self.book.chosen, self.host.navigation.today_of(self.session)
         time = item.row.time if item is not None else None
         return "" if time is None else clock(time, today=today).rpartition(" ")[0]
 
@@ -299,8 +297,10 @@ class PlaceScreen(LogScreen):
     FOOTER = (("Esc", "back", 0), ("/", "search", 1), ("w", "level", 2), ("p", "process", 3), ("u", "unfold", 4),
               ("n N", "match", 5), ("Enter", "whole line", 6))  # fmt: skip
 
-    def __init__(self, session: Session, parts: Sequence[Path], rollout: int, time: float | None = None) -> None:
-        super().__init__(session)
+    def __init__(
+        self, host: Host, session: Session, parts: Sequence[Path], rollout: int, time: float | None = None
+    ) -> None:
+        super().__init__(host, session)
         self.book = LogBook(follow=False)
         self.rollout = rollout
         self._parts, self._time = parts, time

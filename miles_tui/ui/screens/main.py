@@ -34,6 +34,7 @@ from miles_tui.present.view_models import (
 )
 from miles_tui.runs.selection import row_names
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.keys import FOOTER, MAIN_KEYS, alert_footer
 from miles_tui.ui.screens.actions import MainActions
 from miles_tui.ui.widgets.alerts import AlertPane
@@ -55,9 +56,9 @@ class MainScreen(MainActions):
     MainScreen #alerts { height: 1fr; }
     """
 
-    def __init__(self, session: Session, glyphs: str) -> None:
-        super().__init__(session)
-        self._sparks = Sparks(glyphs, session.run.window)
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session)
+        self._sparks = Sparks(host.glyphs, session.run.window)
         self._spans: list[Span] = []  # of the run when its rows were taken
         self._axis: Axis | None = None  # of all sparklines, None where there are none
         self._plan = plan(80, 24)
@@ -77,7 +78,7 @@ class MainScreen(MainActions):
         yield SignalTable(self._sparks.draw, window=self.session.run.window, id="signals")
         yield Lines(id="detail")
         yield Lines(id="gap-2")
-        yield AlertPane(plain=self.app_.glyphs == "ascii", id="alerts")
+        yield AlertPane(plain=self.host.glyphs == "ascii", id="alerts")
         yield Glance(self._sparks.glyphs, self.session.run.window, id="glance")
         yield Lines(id="keys")
 
@@ -130,7 +131,7 @@ class MainScreen(MainActions):
             self._held = None
 
     def _names(self) -> list[str]:
-        return row_names(self.session.run, self.session.chosen, self.app_.setup)
+        return row_names(self.session.run, self.session.chosen, self.host.setup)
 
     @property
     def _table(self) -> SignalTable:
@@ -246,12 +247,12 @@ class MainScreen(MainActions):
         p = self._plan
         edge: Spans = [("text", " " * p.columns.margin)]
         keys = FOOTER
-        if self.pane.has_focus and self._alerts:
+        if self.pane.has_focus:
             small = "whole" if p.alerts < LEAST_ALERTS else "numbers"
             keys = alert_footer("fold" if self.pane.reads else small)
         elif self._alerts and p.alerts < LEAST_ALERTS:
             keys = (FOOTER[0], ("Tab", "read the alert", 1), *FOOTER[1:])
-        keys = (*keys, ("Esc", "runs", 2)) if self.app_.listed else keys
+        keys = (*keys, ("Esc", "runs", 2)) if self.host.navigation.listed else keys
         keys = tuple(entry for entry in keys if entry[0] not in self._idle_keys())
         more: Spans = [("text", self._more)] if self._more else []
         width = p.width - 2 * p.columns.margin
@@ -269,6 +270,7 @@ class MainScreen(MainActions):
             "a": current is not None and current.state != "resolved" and not current.seen,
             "z": current is not None and current.state != "resolved",
             "c": current is not None and bool(current.signals),
+            "Enter": current is not None or not self.pane.has_focus,
             "↑↓": not self.pane.has_focus or self.pane.moves,
         }
         return {key for key, does in works.items() if not does}
@@ -300,11 +302,11 @@ class MainScreen(MainActions):
         grace = self.session.run.judge.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
-        s, app, alone = self.session, self.app_, not self._plan.footer
+        s, place, alone = self.session, self.host.navigation.place, not self._plan.footer
         return Surroundings(
-            s.name + app.place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
-            said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(app.elsewhere()),
-            run=s.name if app.place else "", today=self.today, settings=app.settings.words,
+            s.name + place, tuple(urgent), tuple(notes), s.age, s.zone.name, s.bar, self._more if alone else "",
+            said=self._said if alone else "", frozen=self.paused, elsewhere=tuple(self.host.navigation.elsewhere()),
+            run=s.name if place else "", today=self.today, settings=self.host.settings.words,
         )  # fmt: skip
 
     def _trouble(self) -> str:
@@ -319,7 +321,8 @@ class MainScreen(MainActions):
         return f"{why[0]} since {clock(status.since + offset, today=self.today)}{''.join(why[1:])}"
 
     def _calm(self) -> list[Spans]:
-        return calm_lines(self.session, self._plan.width - 2 * self._plan.columns.margin - 2, self.today)
+        width = self._plan.width - 2 * self._plan.columns.margin - 2
+        return calm_lines(self.session.run, width, self.today, self.session.why_empty())
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,14 +19,12 @@ from miles_tui.present.styled_text import Spans, width_of
 from miles_tui.present.view_models import row_view, series_of, spans_of
 from miles_tui.runs.selection import Chosen, subject_of
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
-
-if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
 
 UNIT = cells(", tokens")  # the room that names leave for units; longer ones are where there is more
 FILTER_KEYS = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
@@ -52,9 +50,9 @@ class MetricsScreen(SubScreen):
     MetricsScreen #title { display: none; }
     """
 
-    def __init__(self, session: Session, glyphs: str) -> None:
-        super().__init__(session, "metrics")
-        self._sparks = Sparks(glyphs, session.run.window)
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session, "metrics")
+        self._sparks = Sparks(host.glyphs, session.run.window)
         self._entries: list[MetricEntry] = []
         self._widths = Widths(0, 0, 0, 0)
         self._listed: object = None  # what the entries were made of: twins may part at any rollout
@@ -227,7 +225,7 @@ class MetricsScreen(SubScreen):
         if entry is None:
             return
         if not entry.is_group:
-            cast("MilesApp", self.app).open_chart(subject_of(self.session.run, entry.name))
+            self.host.navigation.open_chart(subject_of(self.session.run, entry.name))
             return
         self.chosen.folded ^= {entry.group}
         self.chosen.at = entry.group

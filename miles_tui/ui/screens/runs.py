@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -14,14 +14,15 @@ from miles_tui.present.metric_tree import Lazily
 from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles
 from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
 from miles_tui.present.view_models import HeaderView
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:
     from miles_tui.runs.sources import Feed
-    from miles_tui.ui.app import MilesApp
-    from miles_tui.ui.navigation import SeveralRuns
+
+NEW_LOGS_SECONDS = 60.0  # between two looks for new logs, while the list is on the screen
 
 
 class RunsScreen(SubScreen, inherit_bindings=False):
@@ -40,9 +41,9 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     RunsScreen #title { margin-bottom: 0; }
     """
 
-    def __init__(self, several: SeveralRuns) -> None:
-        super().__init__(several.session, "runs")
-        self._several = several
+    def __init__(self, host: Host) -> None:
+        super().__init__(host, host.runs.session, "runs")
+        self._runs, self._navigation = host.runs, host.navigation
         self._order: list[Feed] = []
         self._chosen: Feed | None = None  # of the run under the cursor
         self._settled = False  # every log was read once, or the cursor was moved
@@ -58,27 +59,27 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     @property
     def chosen(self) -> int:
         """The number of the run under the cursor, as the app counts them."""
-        return self._several.number_of(self._order[min(self._listing.at, len(self._order) - 1)])
+        return self._runs.number_of(self._order[min(self._listing.at, len(self._order) - 1)])
 
     def on_mount(self) -> None:
         self.sort()
-        if self._several.more is not None:
-            self.set_interval(self._several.look_seconds, self._look)
+        if self._runs.more is not None:
+            self.set_interval(NEW_LOGS_SECONDS, self._look)
 
     def on_screen_resume(self) -> None:
         if self._away:
-            self._chosen, self._away = self._several.feeds[self._several.shown], False
+            self._chosen, self._away = self._runs.feeds[self._runs.shown], False
         self.sort()
         super().on_screen_resume()
 
     def sort(self) -> None:
         """Newest first, the cursor at the run where it was."""
-        self._order = self._several.newest_first()
+        self._order = self._navigation.newest_first()
         self._listing.at = next((i for i, feed in enumerate(self._order) if feed is self._chosen), 0)
 
     async def _look(self) -> None:
         if self.app.screen is self:
-            await self._several.look_for_more()
+            await self._runs.look_for_more()
 
     def grew(self, change: Change) -> None:
         """Some run changed."""
@@ -86,24 +87,24 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         if not self._settled:
             self._chosen = None
             self.sort()
-            self._settled = self._several.all_read
+            self._settled = self._navigation.all_read
         self.fill()
 
     def fill(self) -> None:
         if not self._order:
             return
-        rows = self._several.run_rows()
-        today = self._several.today_of(self.session)
+        rows = self._navigation.run_rows()
+        today = self._navigation.today_of(self.session)
         columns = run_columns(self.size.width, rows, today)
         self._look_at()
-        by_feed = {id(feed): row for feed, row in zip(self._several.all_feeds, rows, strict=True)}
+        by_feed = {id(feed): row for feed, row in zip(self._runs.all_feeds, rows, strict=True)}
         ordered = [by_feed[id(feed)] for feed in self._order]
         self._listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
         self.query_one("#title", Lines).show([table_titles(columns)])
         self._frame(rows)  # it says how many follow below
 
     def _frame(self, rows: Sequence[RunRow] | None = None) -> None:
-        summary = self._summary(self._several.run_rows() if rows is None else rows)
+        summary = self._summary(self._navigation.run_rows() if rows is None else rows)
         width = self.size.width
         if self.too_small:
             need = sentence(HeaderView(), width, self.size.height)[1:]
@@ -122,7 +123,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self.query_one("#keys", Lines).show([edge + line])
 
     def idle_keys(self) -> set[str]:
-        idle = set() if self._order and self._several.session_of(self.chosen) is not None else {"L"}
+        idle = set() if self._order and self._runs.session_of(self.chosen) is not None else {"L"}
         return idle | (set() if len(self._order) > 1 else {"↑↓"})
 
     def _summary(self, rows: Sequence[RunRow]) -> list[Part]:
@@ -135,7 +136,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         calm = sum(row.style == "ok" for row in rows)
         if calm:
             parts.append(Part(2, [("ok", f"● {calm} healthy or finished")], [("ok", f"● {calm} healthy")]))
-        long, _, short = cast("MilesApp", self.app).settings.words
+        long, _, short = self.host.settings.words
         return [*parts, *([Part(1, [("watch", long)], [("watch", short)])] if long else [])]
 
     def on_listing_moved(self) -> None:
@@ -144,12 +145,12 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self._frame()
 
     def _look_at(self) -> None:
-        self._chosen = self._several.all_feeds[self.chosen]
-        self.session = self._several.session_of(self.chosen) or self.session
+        self._chosen = self._runs.all_feeds[self.chosen]
+        self.session = self._runs.session_of(self.chosen) or self.session
 
     def on_listing_picked(self) -> None:
         self.action_open()
 
     def action_open(self) -> None:
         self._away = self._settled = True
-        self._several.open_run(self.chosen)
+        self._navigation.open_run(self.chosen)

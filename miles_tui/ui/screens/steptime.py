@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,12 +16,10 @@ from miles_tui.present.sparklines import Sparks
 from miles_tui.present.step_time_bar import bar, phase_line, step_time_title, step_time_titles
 from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.listing import Listing
-
-if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
 
 NO_TIMES = "no step's times so far: the trainer logs them as perf/step_time and the like"
 WITHIN = "; timed inside the waiting"
@@ -40,10 +38,10 @@ class StepTimeScreen(SubScreen):
     StepTimeScreen #titles { height: 1; }
     """
 
-    def __init__(self, session: Session, glyphs: str) -> None:
-        super().__init__(session, "where the time goes")
-        self._plain = glyphs == "ascii"
-        self._sparks = Sparks(glyphs)
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session, "where the time goes")
+        self._plain = host.glyphs == "ascii"
+        self._sparks = Sparks(host.glyphs)
         self._split: Split | None = None
         self._taken: object = None
 
@@ -123,4 +121,4 @@ class StepTimeScreen(SubScreen):
         if spent is None or not spent.part.metrics:
             self.say("no metric has this time alone")
             return
-        cast("MilesApp", self.app).open_chart(spent.part.metrics[0])
+        self.host.navigation.open_chart(spent.part.metrics[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,11 +15,9 @@ from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.present.styled_text import Part, Spans, fitted, packed
 from miles_tui.present.view_models import header_view
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.widgets.lines import Lines
-
-if TYPE_CHECKING:
-    from miles_tui.ui.navigation import SeveralRuns
 
 BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
@@ -41,9 +39,8 @@ class SubScreen(OurScreen):
     SubScreen #body { height: 1fr; }
     """
 
-    def __init__(self, session: Session, title: str) -> None:
-        super().__init__()
-        self.session = session
+    def __init__(self, host: Host, session: Session, title: str) -> None:
+        super().__init__(host, session)
         self._title = [Part(0, [("bright", title)])]
         self._said = ""
 
@@ -120,8 +117,8 @@ class SubScreen(OurScreen):
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
-        several = cast("SeveralRuns", self.app)
-        around = Surroundings(name, run=name if several.place else "", today=several.today_of(self.session))
+        navigation = self.host.navigation
+        around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -10,11 +10,9 @@ from textual.widget import Widget
 from miles_tui.core.text.cells import fit_text, pad
 from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
+from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.listing import Listing
-
-if TYPE_CHECKING:
-    from miles_tui.ui.app import MilesApp
 
 
 class ThemeScreen(SubScreen):
@@ -26,10 +24,10 @@ class ThemeScreen(SubScreen):
     ]
     FOOTER = (("Enter", "keep", 1), ("Esc", "as before", 0), ("↑↓", "try on", 2))
 
-    def __init__(self, session: Session, app: MilesApp) -> None:
-        super().__init__(session, "themes")
-        self._before = app.look
-        self._looks = list(app.looks.all().values())
+    def __init__(self, host: Host, session: Session) -> None:
+        super().__init__(host, session, "themes")
+        self._before = host.look
+        self._looks = list(host.looks.all().values())
 
     def body(self) -> Widget:
         return Listing(id="body")
@@ -40,10 +38,10 @@ class ThemeScreen(SubScreen):
 
     def list_again(self) -> None:
         """The files changed: the cursor stays at the theme that is worn."""
-        app = cast("MilesApp", self.app)
-        self._looks = list(app.looks.all().values())
-        self._before = app.looks.all().get(self._before.name, self._before)
-        self.query_one("#body", Listing).at = [look.name for look in self._looks].index(app.look.name)
+        host = self.host
+        self._looks = list(host.looks.all().values())
+        self._before = host.looks.all().get(self._before.name, self._before)
+        self.query_one("#body", Listing).at = [look.name for look in self._looks].index(host.look.name)
         self.fill()
 
     def fill(self) -> None:
@@ -64,8 +62,8 @@ class ThemeScreen(SubScreen):
         self.leave()
 
     def action_leave(self) -> None:
-        cast("MilesApp", self.app).use_look(self._before)
+        self.host.use_look(self._before)
         self.leave()
 
     def _wear(self, at: int) -> None:
-        cast("MilesApp", self.app).use_look(self._looks[at])
+        self.host.use_look(self._looks[at])

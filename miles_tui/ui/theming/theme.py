@@ -3,7 +3,7 @@
     a name in `ROLES` -> `Theme.style(name)` -> a Rich style        (rows, sparklines, charts)
                       -> `Theme.textual()`   -> a Textual theme     (CSS: `$critical-ink`, `$dim-ink`, ...)
 
-A file is checked by a pydantic model (`ui.theme_file`), which imports in 90 ms; a bundled theme that the
+A file is checked by a pydantic model (`theme_file`), which imports in 90 ms; a bundled theme that the
 screen opens with is read without it (`load_theme`), as the tests have checked every bundled file.
 """
 
@@ -19,42 +19,11 @@ from rich.style import Style
 from miles_tui.config.toml_file import parsed, read_toml_text
 from miles_tui.errors import BadSetting
 from miles_tui.files import named
+from miles_tui.ui.theming.roles import GROUNDS, ROLES
 
 if TYPE_CHECKING:
     from textual.theme import Theme as TextualTheme
 
-# Each role and the role whose look it has where a theme does not name it. None: a theme must name it.
-ROLES: dict[str, str | None] = {
-    "text": None,
-    "bright": None,
-    "dim": None,
-    "accent": None,
-    "ok": None,
-    "watch": None,
-    "learn": None,
-    "notice": None,
-    "warning": None,
-    "critical": None,
-    "spark.mean": "accent",
-    "spark.step": "dim",
-    "spark.out": "watch",
-    "spark.bad": "critical",
-    "spark.paused": "dim",
-    "spark.dead": "dim",
-    "spark.break": "dim",
-    "spark.range": "dim",
-    "chart.mean": "accent",
-    "chart.raw": "text",
-    "chart.band": "dim",
-    "chart.mark": "critical",
-    "chart.cursor": "bright",
-    "chart.axis": "dim",
-    "chart.reference": "dim",
-    "chart.second": "notice",
-    "chart.third": "watch",
-}
-GROUNDS = ("ground", "raised", "chosen")
-ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse", "strike")
 DEFAULT_DARK, DEFAULT_LIGHT, SIXTEEN, MONOCHROME = "dark", "light", "sixteen", "monochrome"
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from miles_tui.errors import BadSetting
-from miles_tui.ui.theming.theme import ATTRIBUTES
+from miles_tui.ui.theming.roles import ATTRIBUTES
 
 TERMINAL_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 ANSI = ("ansi_default", *(f"ansi_{n}" for n in TERMINAL_COLOURS), *(f"ansi_bright_{n}" for n in TERMINAL_COLOURS))

@@ -1,4 +1,4 @@
-"""Files of the person that are looked at while the program runs: themes, worn at once, and settings that were wrong."""
+"""Settings that were wrong at the start: their file is looked at while the program runs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from miles_tui.config.paths import config_dir, themes_dir
+from miles_tui.config.paths import config_dir
 from miles_tui.errors import BadSetting
 
 if TYPE_CHECKING:
     from miles_tui.present.header import Words
-    from miles_tui.ui.app import MilesApp
 
-MIRROR_SECONDS = 1.0  # between two looks at the files: 0.3 ms with the timer, 0.03 % of a core
 MENDED = ("settings mended: the next start takes them", "settings mended: start anew", "settings mended")
 
 
@@ -56,21 +54,3 @@ def _words(wrong: tuple[str, ...]) -> Words:
     more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
     said = f"wrong settings: {', '.join(wrong)} (see miles-tui config)"
     return said, f"wrong settings: {wrong[0]}{more}", f"{len(wrong)} wrong setting{'s' if len(wrong) > 1 else ''}"
-
-
-def look_again(app: MilesApp) -> None:
-    """Wear the theme in use as its file is now. A wrong file is one message, and what is worn stays."""
-    if app.settings.mended():
-        app.said_otherwise()
-    if not app.looks.edited():
-        return
-    from miles_tui.ui.screens.themes import ThemeScreen  # here: a start pays for no screen that it does not show
-
-    look, failed = app.looks.again(app.look)
-    folder = f"{themes_dir().parent}{os.sep}"
-    app.tell(*(text.removeprefix(folder) for text in failed))  # a line has no room for both: the end says what is wrong
-    if look != app.look:
-        app.use_look(look)
-        app.refresh_css(animate=False)  # a theme of the same name: Textual sees no change by itself
-    if isinstance(app.screen, ThemeScreen):
-        app.screen.list_again()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, cast
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
@@ -15,8 +14,8 @@ from miles_tui.present.styled_text import Spans
 from miles_tui.ui.theming.theme import Theme
 
 
-class Themed(Protocol):
-    """An app with a theme of ours in use."""
+class Themed:
+    """An app with a theme of ours in use. A class: `isinstance` of a protocol is slow, and each line asks for it."""
 
     look: Theme
 
@@ -39,7 +38,10 @@ class Lines(Widget):
     @property
     def look(self) -> Theme:
         """The theme in use."""
-        return cast(Themed, self.app).look
+        app = self.app
+        if not isinstance(app, Themed):
+            raise TypeError(f"{app} has no theme of ours")
+        return app.look
 
     @property
     def flat(self) -> bool:

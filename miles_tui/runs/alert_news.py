@@ -1,7 +1,6 @@
-"""Being noticed when nobody looks: which alerts are news, and how the terminal is told. Pure: bytes go to `write`.
+"""Which alerts are news when nobody looks. Pure.
 
-    Herald.look(run, ...) -> the news since the last look -> bell, desktop notification, command
-    Herald.title(text)    -> the terminal's title, which tmux takes as the pane's
+    Watcher.look(run, ...) -> the news since the last look
 
 Only what happens from now on is news: what stands in a log at its first catch-up never rings.
 """
@@ -9,58 +8,62 @@ Only what happens from now on is news: what stands in a log at its first catch-u
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from miles_tui.core.alerting.alert import Alert, alert_report
-from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.alerting.alert import Alert, AlertReport, AlertState, told_report
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.text.ascii import to_ascii
-from miles_tui.core.text.cells import fit_text
 from miles_tui.core.text.sanitize import harmless
-from miles_tui.runs.run_options import Notices
-from miles_tui.ui.terminal.tty import POOR, is_utf8
 
-BETWEEN_RINGS_SECONDS = 10.0  # between two rings: what comes meanwhile is told with the next
 RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
 ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told
-MOST_TEXT = 200  # characters of a desktop notification
 RANK = {"notice": 0, "warning": 1, "critical": 2, "never": 3}
-
-PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 @dataclass(slots=True, frozen=True)
 class News:
-    """An alert that fires (`begins`) or was resolved, in the log called `log`."""
+    """An alert that fires (`begins`) or was resolved, in the log called `log`.
+
+    `report` is the alert as it was then. `rings`: it is for the person's ears; `runs`: it is for the command.
+    """
 
     log: str
     alert: Alert
     begins: bool
+    report: AlertReport
+    rings: bool = True
+    runs: bool = True
 
     @property
     def text(self) -> str:
         """One line; log text in it can't act on a terminal."""
-        step = self.alert.raised_step if self.begins else self.alert.resolved_step
+        step = self.report.raised_step if self.begins else self.report.resolved_step
         at = "" if step is None else f" at rollout {step}"
         if not self.begins:
             return f"{self.log}: {self.alert.condition} resolved{at}"
-        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.alert.told}")
+        return harmless(f"{self.log}: {self.alert.condition}{at}: {self.report.evidence}")
 
 
-def as_json(alert: Alert) -> str:
+def as_json(report: AlertReport) -> str:
     """One line: what `check` prints of it, with what became of it since it was raised."""
-    return json.dumps(asdict(alert_report(alert)) | {"evidence": alert.told}) + "\n"
+    return json.dumps(asdict(report)) + "\n"
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was told of an alert: whether it is known to fire, how bad it was then, and when it last rang."""
+    """What was told of an alert."""
 
     alert: Alert
-    told: bool = False
-    rank: int = -1
-    rang: float = float("-inf")
+    told: bool = False  # it rang that it fires, and not that this is over
+    rank: int = -1  # how bad it was then
+    rang: float = float("-inf")  # when
+    open: bool = False  # the command was told that it fires, and not that this is over
+    turned: int = 0  # its onsets and ends that were looked at
+
+    def catch_up(self, told: bool, rank: int) -> None:
+        """What became of it so far is no news."""
+        self.told = self.open = told
+        self.rank, self.turned = rank, self.alert.turned
 
 
 AlertKey = tuple[
@@ -95,7 +98,7 @@ class Known:
         alerts = run.alerts[-ALERTS_LOOKED_AT:]
         marked = dict(before.marked) if before is not None else {}
         marked |= {key_of(a): (a.count, a.seen, a.snoozed_until) for a in alerts if a.seen or a.snoozed_until}
-        told = {key_of(a): _rank(a) for a in run.alerts if a.open}
+        told = {key_of(a): rank_of(a) for a in run.alerts if a.open}
         marked = dict(list(marked.items())[-ALERTS_LOOKED_AT:])
         return cls(told, marked, run.pace.number, run.pace.clock, grew, frozenset(run.judge.off))
 
@@ -139,6 +142,8 @@ class Watcher:
     def look(self, run: RunState, now: float, *, live: bool) -> list[News]:
         """What is news since the last look; nothing up to the first look at which the log was caught up (`live`).
 
+        Of each alert that is each onset and each end, in their order. One that comes back within
+        `RINGS_AGAIN_SECONDS` is told to the command alone.
         Neither what the person ended (a condition switched off, a new baseline) nor what is snoozed is news.
         `now` is a monotonic clock in seconds.
         """
@@ -155,88 +160,42 @@ class Watcher:
             known = self._known[key] = told.get(key) or _Known(alert)
             if past and (old is None or not alert.open or key in old):
                 rank = before.open.get(key_of(alert)) if before is not None and first else None
-                known.told, known.rank = alert.open or rank is not None, _rank(alert) if rank is None else rank
+                known.catch_up(alert.open or rank is not None, rank_of(alert) if rank is None else rank)
                 if rank is None:
-                    continue  # else it is news where it became worse, or is over
+                    continue
+                known.turned -= not alert.open  # else it is news where it became worse, or is over
             elif not self._live:
                 continue  # it will be news when the log is caught up with, unless it is over by then
-            if alert.open:
-                news += self._begins(known, now, quiet=alert.snoozed(run.judge.at))
-            elif known.told:
-                known.told = False
-                if alert.condition not in run.judge.off and not alert.snoozed(run.judge.at):
-                    news.append(News(self.log, alert, False))
+            quiet = alert.snoozed(run.judge.at) or alert.condition in run.judge.off
+            found = [one for report in _since(known) for one in self._turn(known, report, now, quiet=quiet)]
+            news += [one for one in found if one.rings or one.runs]
         return news
 
-    def _begins(self, known: _Known, now: float, *, quiet: bool) -> list[News]:
-        worse = _rank(known.alert) > known.rank
-        if quiet or not (worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS)):
+    def _turn(self, known: _Known, report: AlertReport, now: float, *, quiet: bool) -> list[News]:
+        """What is to be told of an alert that is, or was, as `report` has it."""
+        if report.state == AlertState.RESOLVED:
+            rings, runs, known.told, known.open = known.told, known.open, False, False
+            return [] if quiet else [News(self.log, known.alert, False, report, rings, runs)]
+        if quiet:
             return []
-        known.told, known.rank, known.rang = True, _rank(known.alert), now
-        return [News(self.log, known.alert, True)]
+        rank = RANK[report.severity]
+        worse = rank > known.rank
+        rings, runs = worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS), worse or not known.open
+        known.open = True
+        if rings:
+            known.told, known.rank, known.rang = True, rank, now
+        return [News(self.log, known.alert, True, report, rings, runs)]
 
 
-def _rank(alert: Alert) -> int:
+def _since(known: _Known) -> list[AlertReport]:
+    """What an alert was at each onset and end since the last look; the newest as it is now, where it is open."""
+    alert, fresh = known.alert, known.alert.turned - known.turned
+    known.turned = alert.turned
+    turns = list(alert.turns)[-fresh:] if fresh else []
+    if alert.open:
+        turns[-1:] = [told_report(alert)]
+    return turns
+
+
+def rank_of(alert: Alert) -> int:
     return RANK[alert.severity.value]
-
-
-class Herald:
-    """Tells the terminal and the command. `write` takes text for the terminal, `run` an alert for the command."""
-
-    def __init__(
-        self,
-        notices: Notices,
-        environment: Mapping[str, str],
-        write: Callable[[str], None],
-        run: Callable[[News], None] | None = None,
-    ) -> None:
-        self._notices = notices
-        self._write = write
-        self._run = run
-        self._tmux = bool(environment.get("TMUX"))
-        self._ascii = not is_utf8(environment)
-        self._titles = notices.title and environment.get("TERM", "dumb") not in POOR
-        self._title = ""
-        self._waiting: list[News] = []
-        self._rang = float("-inf")
-
-    def take(self, news: list[News], now: float) -> None:
-        """Tell it: at once, or with the first call after `QUIET_SECONDS`. Called with nothing it tells what waits."""
-        told = [one for one in news if one.alert.severity is not Severity.NOTICE]
-        if self._run is not None:
-            for one in told:
-                self._run(one)
-        desktop, least = self._notices.desktop != "off", RANK[self._notices.bell]
-        self._waiting += [one for one in told if desktop or _rank(one.alert) >= least]
-        if not self._waiting or now - self._rang < BETWEEN_RINGS_SECONDS:
-            return
-        waiting, self._waiting, self._rang = self._waiting, [], now
-        if any(_rank(one.alert) >= least for one in waiting):
-            self._write("\a")
-        if desktop:
-            self._write(self._notification(waiting))
-
-    def title(self, text: str) -> None:
-        """Put it into the terminal's title; nothing is written where it is there already."""
-        if not self._titles or text == self._title:
-            return
-        before, self._title = self._title, text
-        self._write(("" if before else PUSH_TITLE) + f"\x1b]2;{self._harmless(text)}\x1b\\")
-
-    def restore(self) -> str:
-        """What gives the terminal its title back: emptied first, for one that keeps no stack of titles."""
-        had, self._title = self._title, ""
-        return f"\x1b]2;\x1b\\{POP_TITLE}" if had else ""
-
-    def _notification(self, news: list[News]) -> str:
-        more = f" (and {len(news) - 1} more)" if len(news) > 1 else ""
-        text = self._harmless(fit_text(news[0].text, MOST_TEXT) + more)
-        body = f"9;miles-tui: {text}" if self._notices.desktop == "osc9" else f"777;notify;miles-tui;{text}"
-        sequence = f"\x1b]{body}\a"
-        # tmux hands on to its own terminal what is wrapped (with `allow-passthrough on`), each escape doubled.
-        return f"\x1bPtmux;{sequence.replace(chr(27), chr(27) * 2)}\x1b\\" if self._tmux else sequence
-
-    def _harmless(self, text: str) -> str:
-        """No control character, and no other letter than the locale knows."""
-        text = "".join(char for char in text if char.isprintable())
-        return to_ascii(text) if self._ascii else text

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from miles_tui.cli.stdio import complain
 from miles_tui.config.paths import config_dir
 from miles_tui.config.toml_file import parsed, read_toml_text
 from miles_tui.errors import BadSetting, UsageError, meant
-from miles_tui.files import is_missing
+from miles_tui.stdio import complain
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 # Settings that only a screen asks for.
 OF_SCREENS = {"theme", "signals", "metrics", "history", "mouse", "remember", "notify"}
-NEAR_COMMAND = 0.7  # how like a command a name must be: "train" or "run" may be a log's
 
 
 class Parser(argparse.ArgumentParser):
@@ -60,37 +58,6 @@ def parser(name: str, text: str, usage: str | None = None) -> Parser:
     )
 
 
-def logs_or_commands(p: Parser, argv: Sequence[str], commands: Collection[str]) -> argparse.Namespace:
-    """The dashboard's arguments, `logs` among them.
-
-    Raises UsageError where a log that isn't there is called like a command, which so came too late, or nearly like
-    one, which so was misspelt: the dashboard would wait for a file of that name.
-    """
-    a, unknown = p.parse_known_intermixed_args(argv)
-    lost = [name for name in a.logs if not os.path.lexists(name)]
-    late = next((name for name in lost if name in commands), None)
-    if late is not None:
-        rest = list(argv)
-        rest.remove(late)
-        import shlex  # 1 ms, and only for an error
-
-        raise UsageError(f"commands come first: miles-tui {shlex.join([late, *rest])}")
-    if lost and lost[0] == a.logs[0] and not set("./-") & set(lost[0]):
-        near = meant(lost[0], [*commands, "--help", "--version"], NEAR_COMMAND)
-        if near:
-            raise UsageError(f"no file {lost[0]}: did you mean miles-tui {near}? (a log that is to come: ./{lost[0]})")
-    if unknown:
-        p.error(f"unrecognized arguments: {' '.join(unknown)}")
-    return a
-
-
-def passed_on(a: argparse.Namespace) -> list[str]:
-    """The dashboard's options that `check` knows too, for an output that is no terminal."""
-    given = {"--profile": a.profile, "--tail": a.tail, "--since": a.since, "--pauses": a.pauses}
-    options = [text for name, value in given.items() if value is not None for text in (name, str(value))]
-    return [*options, *(["--rotated"] if a.rotated else [])]
-
-
 def given_name(text: str) -> str:
     """An argument that names something: `""` is an unset variable, not the folder that one is in."""
     if not text:
@@ -100,12 +67,6 @@ def given_name(text: str) -> str:
 
 def given_path(text: str) -> Path:
     return Path(given_name(text))
-
-
-def piped_in(logs: Iterable[str]) -> None:
-    """Raises UsageError where `-` is the terminal, from which a screen takes its keys."""
-    if "-" in logs and os.isatty(0):
-        raise UsageError("nothing is piped in: ray job logs -f ID | miles-tui -")
 
 
 def only(logs: Sequence[Log], given: str) -> Log:
@@ -128,10 +89,10 @@ def add_past(p: Parser) -> None:
 
 
 def rollout_count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("a number of rollouts, 1 or more")
-    return value
+    with suppress(ValueError):
+        if (value := int(text)) >= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text} is no number of rollouts: 1 or more")
 
 
 def add_source(p: Parser) -> None:
@@ -143,28 +104,6 @@ def add_source(p: Parser) -> None:
         metavar="FILE",
         help="a log of pauses: rollouts in which a line of it falls are not judged",
     )
-
-
-def add_screen(p: Parser) -> None:
-    p.add_argument("--theme", metavar="NAME", help="colours (t in the dashboard lists them)")
-    p.add_argument("--glyphs", choices=("braille", "blocks", "ascii"), help="how sparklines are drawn")
-    p.add_argument("--compare", type=given_name, metavar="LOG", action="append", default=[],
-                   help="draw this run's means behind in charts (may be given again)")  # fmt: skip
-    p.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal (M in the dashboard)")
-
-
-def add_watch(p: Parser) -> None:
-    """What makes sense where the run is alive."""
-    p.add_argument("--on-alert", metavar="COMMAND", help="run it when an alert fires, and when it is resolved, with "
-                   "the alert as JSON on its standard input (not for notices)")  # fmt: skip
-    p.add_argument("--polling", action="store_true", help="look for changes by time: file events don't come here")
-
-
-def positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 10_000:
-        raise argparse.ArgumentTypeError("a number above 0 and at most 10000")
-    return value
 
 
 def wanted(logs: list[Log], a: argparse.Namespace) -> list[Log]:
@@ -182,7 +121,10 @@ def pauses_of(name: str | None) -> PauseLog | None:
         return None
     from miles_tui.ingest.history.pause_log import PauseLog
 
-    return PauseLog(Path(name))
+    log = PauseLog(Path(name))
+    if log.unstamped:
+        complain(f"{name}: no line has a time stamp: it tells of no pause")
+    return log
 
 
 def load_profile(name: str | None) -> Profile | None:
@@ -191,31 +133,6 @@ def load_profile(name: str | None) -> Profile | None:
     from miles_tui.config.profile_store import load
 
     return load(name)
-
-
-def setup_of(a: argparse.Namespace) -> Setup:
-    """What the options and the settings ask of the screen together; options win.
-
-    What is wrong in the settings is told on the screen, and counts as not written. Raises BadSetting for an option
-    that is wrong. The settings are read only where there is a file: pydantic costs 75 ms at start.
-    """
-    from miles_tui.runs.run_options import Setup
-
-    given = vars(a)
-    setup = from_settings(Setup()) if not is_missing(config_dir() / "config.toml") else Setup()
-    profile = setup.profile if given.get("profile") is None else load_profile(a.profile)
-    notices = replace(setup.notices, command=given["on_alert"]) if given.get("on_alert") else setup.notices
-    return replace(
-        setup,
-        profile=profile,
-        theme=a.theme or setup.theme,
-        glyphs=a.glyphs or "",
-        mouse=setup.mouse and not a.no_mouse,
-        polling=True if given.get("polling") else None,
-        pauses=pauses_of(given.get("pauses")),
-        notices=notices,
-        compare=tuple(compared(given.get("compare") or [])),
-    )
 
 
 def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[], RunState]:
@@ -249,17 +166,6 @@ def _say_how_to_judge(settings: Path) -> bool:
         return False
     except BadSetting:
         return True  # whoever reads them will say what is wrong
-
-
-def compared(names: list[str]) -> list[Log]:
-    """The logs of reference runs. Raises UsageError or UnreadableLog for one that isn't there."""
-    if not names:
-        return []
-    if "-" in names:
-        raise UsageError("--compare -: give a file, standard input is read once")
-    from miles_tui.ingest.discovery import find_logs
-
-    return find_logs(names)
 
 
 def from_settings(setup: Setup) -> Setup:
