@@ -154,7 +154,7 @@ def test_both_ways_read_what_python_prints(found: dict[str, object]) -> None:
     text = repr(found)
     wanted = {k: v for k, v in found.items() if type(v) in (int, float)}
     got = careful_metrics(text, 0)
-    assert not isinstance(got, type(TORN))
+    assert isinstance(got, tuple)
     assert same(got[0], wanted)
     assert got[1] == len(text)
     fast = fast_metrics(text.encode())
@@ -174,7 +174,7 @@ def test_any_text_is_read_without_an_exception_and_alike(text: str) -> None:
     text = "{" + text + "}"
     got, fast = careful_metrics(text, 0), fast_metrics(text.encode())
     if fast is not None:
-        assert not isinstance(got, type(TORN))
+        assert isinstance(got, tuple)
         assert same(got[0], fast)
         assert got[1] == len(text)
 
@@ -209,7 +209,7 @@ def test_any_text_is_read_without_an_exception_and_alike(text: str) -> None:
 def test_values(value: str, number: float | None) -> None:
     text = f"{{'a/x': 1, 'a/y': {value}, 'a/z': 2}}"
     got = careful_metrics(text, 0)
-    assert not isinstance(got, type(TORN))
+    assert isinstance(got, tuple)
     wanted = {"a/x": 1, "a/z": 2} if number is None else {"a/x": 1, "a/y": number, "a/z": 2}
     assert same(got[0], wanted)
     fast = fast_metrics(text.encode())
@@ -325,7 +325,7 @@ VALUES = st.recursive(
 def test_both_ways_agree_on_equal_keys(pairs: list[tuple[str, str]]) -> None:
     text = shown(pairs)
     got, fast = careful_metrics(text, 0), fast_metrics(text.encode())
-    assert not isinstance(got, type(TORN))
+    assert isinstance(got, tuple)
     assert fast is None or same(got[0], fast)
 
 

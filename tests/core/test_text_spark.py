@@ -248,7 +248,8 @@ def test_what_one_rollout_of_many_says_is_not_lost() -> None:
 @pytest.mark.parametrize("width", [13, 31, 60])
 def test_a_new_rollout_changes_few_cells(glyphs: Glyphs, width: int) -> None:
     rng = random.Random(5)
-    s, frame, before, moves, count = Series(), Frame(), [], 0, 300
+    s, frame, moves, count = Series(), Frame(), 0, 300
+    before: list[tuple[str, str]] = []
     for rollout in range(count):
         s.set(rollout, 0.6 + 0.2 * rollout / count + rng.gauss(0, 0.05))
         columns, axis = placed(s, width, glyphs)
