@@ -111,7 +111,6 @@ LONGER = {
     "ingest.follow.rotation_tracker.truncated_away": "the cases of one question, read in their order",
     "ingest.follow.tailer.Tailer": "one position in one log",
     "present.plot.chart.draw_chart": "one picture from its back to its front",
-    "ui.app.MilesApp": "what Textual calls by name on the app",
     "ui.screens.chart.ChartScreen": "an action for each of its keys",
     "ui.screens.main.MainScreen": "what Textual calls by name on the screen",
     "ui.widgets.alerts._arrange": "one layout from top to bottom",
