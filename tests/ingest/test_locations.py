@@ -23,7 +23,7 @@ def test_by_the_xdg_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_bundled_data_is_in_the_wheel_or_beside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "miles_tui"
     package.mkdir()
-    monkeypatch.setattr(locations, "_PACKAGE", package)
+    monkeypatch.setattr(locations, "PACKAGE", package)
     assert locations.bundled_themes() == tmp_path / "themes"
     (package / "_themes").mkdir()
     assert locations.bundled_themes() == package / "_themes"

@@ -34,7 +34,7 @@ def first_rollouts(log: Path, begin: int) -> list[int]:
 @pytest.mark.parametrize("block", [700, 4096, 1 << 20])
 @pytest.mark.parametrize("wanted", [1, 5, 40])
 def test_the_newest_rollouts(monkeypatch: pytest.MonkeyPatch, block: int, wanted: int) -> None:
-    monkeypatch.setattr(past, "BLOCK", block)
+    monkeypatch.setattr(past, "SEARCH_BLOCK", block)
     numbers = first_rollouts(LOG, begin_at(LOG, Past(rollouts=wanted)))
     assert sorted(set(numbers)) == list(range(48 - wanted, 48))
 
@@ -143,7 +143,7 @@ def test_what_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
 
 def test_an_endless_line_costs_no_more_than_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backwards, "MAX_LINE", 5000)
-    monkeypatch.setattr(past, "BLOCK", 1000)
+    monkeypatch.setattr(past, "SEARCH_BLOCK", 1000)
     log = tmp_path / "a.log"
     head = b"rollout 0: {'rollout/raw_reward': 0.5}\nrollout 1: {'rollout/raw_reward': 0.5}\n"
     log.write_bytes(head + b"x" * 50_000 + b"\nrollout 2: {'rollout/raw_reward': 0.5}\n")
@@ -174,7 +174,7 @@ def metric(n: int) -> bytes:
 
 
 def test_no_more_bytes_than_are_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "BLOCK", 1000)
+    monkeypatch.setattr(past, "SEARCH_BLOCK", 1000)
     log = tmp_path / "a.log"
     log.write_bytes(b"".join(metric(n) + b"engine noise\n" * 30 for n in range(200)))
     begin = begin_at(log, Past(rollouts=150, most=10_000))
@@ -184,7 +184,7 @@ def test_no_more_bytes_than_are_allowed(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_long_stretch_without_a_record_counts_at_its_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "BLOCK", 1000)
+    monkeypatch.setattr(past, "SEARCH_BLOCK", 1000)
     monkeypatch.setattr(past, "STRETCH", 4000)
     log = tmp_path / "a.log"
     log.write_bytes(b"".join(metric(n) + b"engine noise\n" * 1000 for n in range(20)))
@@ -194,7 +194,7 @@ def test_a_long_stretch_without_a_record_counts_at_its_price(tmp_path: Path, mon
 
 
 def test_what_follows_the_newest_record_bounds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "BLOCK", 1000)
+    monkeypatch.setattr(past, "SEARCH_BLOCK", 1000)
     log = tmp_path / "a.log"
     log.write_bytes(metric(0) + metric(1) + b"engine noise\n" * 1000)
     assert first_rollouts(log, begin_at(log, Past(rollouts=1, most=2000))) == [1]

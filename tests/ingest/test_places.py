@@ -27,7 +27,7 @@ def line_of(place: ContextLines | None) -> bytes:
 
 @pytest.mark.parametrize("block", [512, 4096, 1 << 20])
 def test_the_last_record_of_a_rollout(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr(places, "BLOCK", block)
+    monkeypatch.setattr(places, "CONTEXT_BLOCK", block)
     log = LOGS / "gap-jump.log"
     for rollout in (0, 23, 47):
         found = find_place([log], rollout)

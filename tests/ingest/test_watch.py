@@ -234,7 +234,7 @@ def test_a_stop_ends_the_wait(tmp_path: Path, stop: Stop, polling: bool) -> None
 def test_a_log_that_nobody_looks_at_is_looked_at_now_and_then(
     tmp_path: Path, stop: Stop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "FAR", 0.05)
+    monkeypatch.setattr(watch, "FAR_SECONDS", 0.05)
     log, attention = tmp_path / "train.log", Attention(near=False)
     log.touch()
     watched = Watch(str(log), stop, attention=attention)
