@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
     from miles_tui.ingest.history.log_items import read_items
 
     for log in wanted(find_logs([a.log], rotations=a.rotated), a):
-        for items in read_items(log):  # not ahead: a record is written in less time than it crosses in
+        for items in read_items(log, keys=False):  # not ahead: a record is written in less time than it crosses in
             exporter.take(items)
     sys.stdout.flush()
     whole = not_all(exporter.cut_short)
@@ -66,7 +66,7 @@ def export_follow(log: Log, exporter: Exporter) -> int:
     from miles_tui.ingest.follow.watcher import Stop
 
     gc.enable()  # this one goes on for days
-    stop, reader, status = Stop(), Reader(), 0
+    stop, reader, status = Stop(), Reader(keys=False), 0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):

@@ -166,7 +166,7 @@ class ReplayFeed:
         """The log's text in pieces of one rollout each."""
         from miles_tui.core.parsing.reader import Reader
 
-        reader, waiting, highest = Reader(), bytearray(), -1
+        reader, waiting, highest = Reader(keys=False), bytearray(), -1
         async with aclosing(self._texts(stop)) as texts:
             async for text in texts:
                 # Cut at each line's end, and where a chunk ends: the reader joins what belongs together.

@@ -97,3 +97,12 @@ def test_text_that_is_no_utf8() -> None:
     text = ROLLOUT.format(0).encode() + b"\xff\xfe caf\xe9\n" + f"hf_{MIX}{MIX}\n".encode()
     (secret,) = secrets(items(text))
     assert secret.text == "hf_***"
+
+
+def test_a_reader_that_is_not_asked_for_keys_gives_the_same_records_and_no_word_of_one() -> None:
+    text = b"HF_TOKEN=hf_" + b"aB3" * 12 + b"\nstep 1: {'train/grad_norm': 0.5}\nHF_TOKEN=hf_" + b"aB4" * 12 + b"\n"
+    for keys in (True, False):
+        reader = Reader(keys=keys)
+        items = [*reader.feed(text), *reader.finish()]
+        assert [item.number for item in items if isinstance(item, Record)] == [1]
+        assert any(isinstance(item, Event) and item.kind is EventKind.SECRET for item in items) is keys

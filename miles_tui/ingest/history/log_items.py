@@ -18,18 +18,21 @@ ENOUGH = 4096  # bytes of a pipe that tell whether it is a text
 LONG = 64 << 20  # bytes: of a shorter log the reading takes less than to begin a second process
 
 
-def read_items(log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool = False) -> Iterator[list[Item]]:
+def read_items(
+    log: Log, *, pause: re.Pattern[bytes] | None = None, ahead: bool = False, keys: bool = True
+) -> Iterator[list[Item]]:
     """The items of a log in its order, in batches. Raises UnreadableLog; a `CUT_SHORT` fact tells what is missing,
     a `NO_METRIC` fact why there is no record.
 
-    With `ahead` a long log is read by a second process where there is a core for it (see `ingest.ahead`).
+    With `ahead` a long log is read by a second process where there is a core for it (see `subprocess_reader`).
+    `keys` as in `Reader`.
     """
-    batches = partial(_item_batches, log, pause)
+    batches = partial(_item_batches, log, pause, keys)
     return read_ahead(batches) if ahead and _is_long(log) and can_read_ahead() else batches()
 
 
-def _item_batches(log: Log, pause: re.Pattern[bytes] | None) -> Iterator[list[Item]]:
-    reader, told = Reader(pause=pause), list[str]()
+def _item_batches(log: Log, pause: re.Pattern[bytes] | None, keys: bool) -> Iterator[list[Item]]:
+    reader, told = Reader(pause=pause, keys=keys), list[str]()
     sample = bytearray()  # of a log without a record so far: a pipe can't be looked at again
     empty = True
     yield list(log.launch)
