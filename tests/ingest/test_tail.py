@@ -100,6 +100,40 @@ def test_lines_added_to_a_rotated_file_late(tail: Tailer, log: Path, clock: Cloc
     assert look(tail) == []
 
 
+def test_what_is_written_while_a_look_goes_on_is_before_the_new_file(
+    tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(log, lines(0, 2))
+    look(tail)
+    log.rename(f"{log}.1")
+    log.touch()
+    look(tail)
+    real = tail._succession.look
+
+    def meanwhile() -> tuple[tuple[int, int], int]:
+        monkeypatch.undo()
+        append(Path(f"{log}.1"), lines(2, 3))
+        append(log, lines(3, 4))
+        return real()
+
+    monkeypatch.setattr(tail._succession, "look", meanwhile)
+    assert look(tail) == [lines(2, 3), Cut(Why.ROTATED), lines(3, 4)]
+
+
+def test_lines_added_late_are_given_once_when_the_new_file_is_gone(tail: Tailer, log: Path) -> None:
+    append(log, lines(0, 2))
+    look(tail)
+    log.write_bytes(b"")
+    look(tail)
+    log.rename(f"{log}.1")
+    append(log, lines(2, 4))
+    look(tail)
+    log.unlink()
+    log.touch()
+    append(Path(f"{log}.1"), lines(4, 5))
+    assert [piece for piece in look(tail) if isinstance(piece, bytes)] == [lines(4, 5)]
+
+
 @pytest.mark.parametrize("times", [2, 3, 5])
 @pytest.mark.parametrize("upwards", [True, False])
 def test_rotations_in_quick_succession(tail: Tailer, log: Path, times: int, upwards: bool) -> None:

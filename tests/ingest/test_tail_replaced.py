@@ -268,6 +268,23 @@ def test_a_link_swapped(tmp_path: Path, clock: Clock) -> None:
     tail.close()
 
 
+def test_late_lines_are_not_read_again_by_a_link_that_leads_back(tmp_path: Path, clock: Clock) -> None:
+    link = tmp_path / "train.log"
+    append(tmp_path / "a.log", lines(0, 9))
+    append(tmp_path / "b.log", lines(10, 19))
+    link.symlink_to("a.log")
+    tail = Tailer(str(link), clock=clock)
+    look(tail)
+    swap(link, "b.log")
+    look(tail)
+    append(tmp_path / "a.log", lines(20, 22)[:-9])
+    assert look(tail) == [lines(20, 21)]
+    swap(link, "a.log")
+    append(tmp_path / "a.log", lines(20, 22)[-9:])
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(21, 22)]
+    tail.close()
+
+
 def swap(link: Path, target: str) -> None:
     new = link.with_name("new-link")
     new.symlink_to(target)
