@@ -31,13 +31,12 @@ INHIBITED_BY = {
 }
 OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
-MILDEST_FIRST = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
 
 
 def _least(alerts: list[Alert]) -> int:
     """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
     for open_ in (False, True):
-        for severity in MILDEST_FIRST:
+        for severity in Severity:
             for i, alert in enumerate(alerts):
                 if alert.severity is severity and alert.open is open_:
                     return i
@@ -192,8 +191,8 @@ class Judge:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
         more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
-        if MILDEST_FIRST.index(severity) > MILDEST_FIRST.index(alert.severity) or more:
-            alert.severity = max(severity, alert.severity, key=MILDEST_FIRST.index)
+        if severity.rank > alert.severity.rank or more:
+            alert.severity = max(severity, alert.severity, key=lambda one: one.rank)
             alert.signals += more
             alert.note("worse", rollout.number, reading.evidence)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Literal
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import Severity, State
@@ -48,6 +49,13 @@ class Change:
 
     def __bool__(self) -> bool:
         return bool(self.signals or self.metrics or self.alerts or self.header)
+
+    def merge(self, other: Change) -> None:
+        """What another feed changed, too."""
+        self.signals |= other.signals
+        self.metrics |= other.metrics
+        self.alerts |= other.alerts
+        self.header |= other.header
 
 
 class RunState:
@@ -117,7 +125,7 @@ class RunState:
         return self._merger.planned
 
     @property
-    def ended(self) -> str:
+    def ended(self) -> Literal["", "finished", "crashed"]:
         """What became of the run: `finished`, `crashed`, or nothing yet."""
         return self._fate.ended
 
