@@ -6,6 +6,7 @@ import pytest
 from runs import args, healthy, rollout, state
 
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.status_line import paste, status_line
@@ -48,9 +49,9 @@ def test_an_alert_before_the_first_rollout_is_said() -> None:
 def test_the_worst_of_many_alerts_is_first_in_the_report() -> None:
     run = state([*healthy(12), *rollout(12, grad=float("nan")), *healthy(6, 13)])
     for name in ("wandb-offline", "wandb-group", "tensorboard", "a", "b", "c", "d"):
-        run.judge.raise_("known-message", 18, None, name, message=name)
-    run.judge.raise_("secret-in-log", 18, None, "a key")
-    run.judge.raise_("crashed", 18, None, "the end")
+        run.judge.raise_("known-message", 18, None, Evidence(text=name), message=name)
+    run.judge.raise_("secret-in-log", 18, None, Evidence(text="a key"))
+    run.judge.raise_("crashed", 18, None, Evidence(text="the end"))
     told = [line.split()[1].strip("*") for line in paste(run, "a.log").splitlines() if line.startswith("- ")]
     assert told == ["crashed", "secret-in-log", "not-finite", *["known-message"] * 3]
 

@@ -21,6 +21,7 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.discovery import find_logs
+from miles_tui.present.evidence_words import evidence_words
 from miles_tui.runs.read_run import read_as_of
 
 GAP_JUMP = str(LOGS / "gap-jump.log")
@@ -88,7 +89,7 @@ def test_a_stall_grows_with_the_age_of_the_file(tmp_path: Path) -> None:
     assert at_age(log, 30).verdict() == "healthy"
     run = at_age(log, 3600)
     assert run.verdict() == "stalled"
-    assert "no metric line for 60 min" in run.firing[0].evidence
+    assert "no metric line for 60 min" in evidence_words(run.firing[0])
 
 
 def test_what_engines_printed_since_the_newest_record_counts_too(tmp_path: Path) -> None:

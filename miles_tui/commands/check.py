@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Literal
 
 from miles_tui.commands.arguments import add_profile, add_source, given_name, load_profile, parser, pauses_of, wanted
 from miles_tui.commands.export import plain_number
-from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
+from miles_tui.core.alerting.alert import AlertState
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.signals import BY_NAME, SIGNALS, Signal
 from miles_tui.core.run.run_state import Pauses, RunState
-from miles_tui.core.run.status import evidence_of, held_by, not_measured, standing
+from miles_tui.core.run.status import held_by, not_measured, standing
 from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.discovery import Log, age_seconds, find_logs, here, newest_log
+from miles_tui.present.alert_report import AlertReport, alert_report
+from miles_tui.present.evidence_words import evidence_of
 from miles_tui.runs.read_run import read_log
 from miles_tui.stdio import complain, hand_over, not_all, say
 
@@ -194,7 +196,7 @@ def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
         verdict=run.verdict(),
         profile=run.judge.profile.name if run.judge.profile else None,
         signals={s.name: _signal_report(run, s) for s in SIGNALS},
-        alerts=[alert_report(a) for a in run.alerts],
+        alerts=[alert_report(a.snapshot()) for a in run.alerts],
         records=run.records,
         why_empty=why,
         planned=run.total,

@@ -10,8 +10,9 @@ from miles_tui.core.alerting.engine import MILDEST_FIRST
 from miles_tui.core.model.series import Series
 from miles_tui.core.model.signals import SIGNALS, scores_of
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import VERDICT_SIGNS, evidence_of
+from miles_tui.core.run.status import VERDICT_SIGNS
 from miles_tui.core.text.cells import clock, duration, number
+from miles_tui.present.evidence_words import evidence_of
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
 MOST_SCORES = 4  # of evaluations

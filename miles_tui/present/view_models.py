@@ -18,7 +18,6 @@ from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.status import (
     VERDICT_SIGNS,
     WORST_FIRST,
-    evidence_of,
     held_by,
     kind_of,
     learned,
@@ -27,6 +26,7 @@ from miles_tui.core.run.status import (
 )
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
+from miles_tui.present.evidence_words import evidence_of
 from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
 
 KEPT_POINTS = 64  # newest rollouts that the trend and the change look at

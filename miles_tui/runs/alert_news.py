@@ -11,9 +11,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from miles_tui.core.alerting.alert import Alert, AlertReport, AlertState, told_report
+from miles_tui.core.alerting.alert import Alert, AlertSnapshot, AlertState
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.text.sanitize import harmless
+from miles_tui.present.alert_report import AlertReport, told_report
 
 RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
 ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told
@@ -167,33 +168,33 @@ class Watcher:
             elif not self._live:
                 continue  # it will be news when the log is caught up with, unless it is over by then
             quiet = alert.snoozed(run.judge.at) or alert.condition in run.judge.off
-            found = [one for report in _since(known) for one in self._turn(known, report, now, quiet=quiet)]
+            found = [one for turn in _since(known) for one in self._turn(known, turn, now, quiet=quiet)]
             news += [one for one in found if one.rings or one.runs]
         return news
 
-    def _turn(self, known: _Known, report: AlertReport, now: float, *, quiet: bool) -> list[News]:
-        """What is to be told of an alert that is, or was, as `report` has it."""
-        if report.state == AlertState.RESOLVED:
+    def _turn(self, known: _Known, turn: AlertSnapshot, now: float, *, quiet: bool) -> list[News]:
+        """What is to be told of an alert that is, or was, as `turn` has it."""
+        if turn.state is AlertState.RESOLVED:
             rings, runs, known.told, known.open = known.told, known.open, False, False
-            return [] if quiet else [News(self.log, known.alert, False, report, rings, runs)]
+            return [] if quiet else [News(self.log, known.alert, False, told_report(turn), rings, runs)]
         if quiet:
             return []
-        rank = RANK[report.severity]
+        rank = RANK[turn.severity]
         worse = rank > known.rank
         rings, runs = worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS), worse or not known.open
         known.open = True
         if rings:
             known.told, known.rank, known.rang = True, rank, now
-        return [News(self.log, known.alert, True, report, rings, runs)]
+        return [News(self.log, known.alert, True, told_report(turn), rings, runs)]
 
 
-def _since(known: _Known) -> list[AlertReport]:
+def _since(known: _Known) -> list[AlertSnapshot]:
     """What an alert was at each onset and end since the last look; the newest as it is now, where it is open."""
     alert, fresh = known.alert, known.alert.turned - known.turned
     known.turned = alert.turned
     turns = list(alert.turns)[-fresh:] if fresh else []
     if alert.open:
-        turns[-1:] = [told_report(alert)]
+        turns[-1:] = [alert.snapshot()]
     return turns
 
 

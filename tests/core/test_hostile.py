@@ -20,6 +20,7 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.rollout_assembler import MOST_OPEN
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.update_means import MOST_MEANS
+from miles_tui.present.evidence_words import evidence_words
 from miles_tui.present.status_line import paste, status_line
 
 CHUNK = 1 << 16
@@ -156,7 +157,7 @@ def is_bounded(run: RunState) -> bool:
         and len(run.alerts) <= KEPT_ALERTS
         and len(run._merger._open) <= MOST_OPEN
         and all(len(entry.rollout.metrics) <= MOST_MEANS for entry in run._merger._open.values())
-        and all(len(alert.evidence) < 4000 for alert in run.alerts)
+        and all(len(evidence_words(alert)) < 4000 for alert in run.alerts)
     )
 
 

@@ -15,7 +15,8 @@ from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import evidence_of, held_by, learned, standing
+from miles_tui.core.run.status import held_by, learned, standing
+from miles_tui.present.evidence_words import evidence_of, evidence_words
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 
@@ -115,9 +116,9 @@ def test_an_open_alerts_evidence_ends_with_the_newest_value() -> None:
     items = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
     run = state([*items, *rollout(30, gap=0.0512)], finish=False)
     (alert,) = run.alerts
-    assert evidence_of(run, alert) == f"{alert.evidence}; now 0.0512"
+    assert evidence_of(run, alert) == f"{evidence_words(alert)}; now 0.0512"
     raised = len(healthy(1)) * ((alert.raised_step or 0) + 1)
     fresh = state(items[:raised], finish=False)
-    assert evidence_of(fresh, fresh.alerts[0]) == fresh.alerts[0].evidence, "nothing came since"
+    assert evidence_of(fresh, fresh.alerts[0]) == evidence_words(fresh.alerts[0]), "nothing came since"
     run.judge.rebase()
-    assert evidence_of(run, alert) == alert.evidence, "it is over"
+    assert evidence_of(run, alert) == evidence_words(alert), "it is over"

@@ -18,6 +18,7 @@ from driven import Driven
 
 from miles_tui.core.alerting.alert import acknowledge
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.parsing.reader import KEPT
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.run_table import RunRow
@@ -71,7 +72,7 @@ def reading(*alerts: tuple[str, int, float], reached: int = 100, attempt: int = 
     run = RunState(Judge())
     run.judge._attempt = attempt
     for condition, step, at in alerts:
-        run.judge.raise_(condition, step, at, "so it is")
+        run.judge.raise_(condition, step, at, Evidence(text="so it is"))
     run.pace.number, run.pace.clock = reached, float(reached)
     return run
 
@@ -118,7 +119,7 @@ def test_marks_of_the_person_outlive_readings_that_do_not_hold_the_alert() -> No
     known.mark(again.alerts)
     assert again.alerts[0].seen
     back = reading(("signal-lost", 90, 90.0))
-    back.alerts[0].reopen(31, "once more")
+    back.alerts[0].reopen(31, Evidence(text="once more"))
     known.mark(back.alerts)
     assert not back.alerts[0].seen, "it came back since"
 

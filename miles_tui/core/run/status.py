@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
-from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.alert import AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import PATIENCE
 from miles_tui.core.alerting.ranges import OWN, Learning, Range
-from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.design import Meaning
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.text.numbers import number
-from miles_tui.core.text.words import percent
 
 MISSING, NOT_JUDGED, HELD, NOT_MEASURED = "missing", "not judged", "held back", "not measured"
-MOST_NOW = 2  # signals of an alert whose newest values are told
 WORST_FIRST = (Severity.CRITICAL, Severity.WARNING, Severity.NOTICE)
 
 # What a verdict looks like, by its kind: one sign, one meaning, wherever a run is spoken of.
@@ -101,30 +95,3 @@ def _away(run: RunState, name: str) -> bool:
 def held_by(run: RunState, name: str) -> str:
     """The condition whose open alert keeps another from raising one on this signal, or ""."""
     return next((by for held, by in run.judge.held.items() if name in CONDITIONS[held].about), "")
-
-
-def evidence_of(run: RunState, alert: Alert) -> str:
-    """The evidence of an alert, and what is newer: when it came back or became worse; while it is open, the newest
-    values where they are others: `...; now 19.5`."""
-    evidence = alert.told
-    names = [name for name in alert.about if name in BY_NAME]
-    if not alert.open or not 0 < len(names) <= MOST_NOW:
-        return evidence
-    words, known = [], f" {evidence} ".replace(",", " ").replace(";", " ")
-    for name in names:
-        last = run.signals[name].last
-        if last is None or (alert.raised_step is not None and last.rollout <= alert.raised_step):
-            continue
-        value = percent(last.value) if name == "cut share" and math.isfinite(last.value) else number(last.value)
-        if f" {value} " not in known:
-            unit = " s" if BY_NAME[name].unit == "s" else ""
-            words.append(f"{name} {value}{unit}")
-    if not words:
-        return evidence
-    said = ", ".join(words)
-    return f"{evidence}; now {said.removeprefix(names[0] + ' ') if _of_one(alert.evidence, names) else said}"
-
-
-def _of_one(evidence: str, names: list[str]) -> bool:
-    """Whether the evidence speaks of one signal, which it begins with."""
-    return len(names) == 1 and evidence.startswith(names[0])

@@ -109,7 +109,8 @@ class ConditionsScreen(SubScreen):
 def _light(reading: Evaluation, name: str, *, in_force: bool, held: str) -> Light:
     """The state of a condition, in the words and signs of a signal's."""
     if reading.state is State.OFF:
-        return replace(OFF_LIGHT, word=reading.evidence or "does not apply") if in_force else OFF_LIGHT
+        word = "nothing to judge by" if reading.idle else "does not apply"
+        return replace(OFF_LIGHT, word=word) if in_force else OFF_LIGHT
     if reading.state is not State.FIRING:
         return LIGHTS[reading.state]
     if held:
