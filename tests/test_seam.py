@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock
 
-from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import Cut
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.ingest.files.log_file import Log
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.glance import Glance
@@ -49,9 +48,9 @@ class Heard(Session):
     """A session whose records are kept."""
 
     def __init__(self) -> None:
-        run = RunState(Judge())
-        super().__init__("train.log", run)
+        super().__init__("train.log", Monitor())
         self.records: Told = []
+        run = self.monitor.state
         feed = run.feed
         run.feed = lambda items, now=None: (self.records.extend(told(items)), feed(items, now))[1]  # type: ignore[method-assign]
 

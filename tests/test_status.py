@@ -17,10 +17,11 @@ from commands import LOGS, one_clear_line, run
 from runs import rollout
 
 from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS
-from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Record
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Monitor
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.ingest.discovery import find_logs
+from miles_tui.present.evidence_words import evidence_words
 from miles_tui.runs.read_run import read_as_of
 
 GAP_JUMP = str(LOGS / "gap-jump.log")
@@ -78,17 +79,17 @@ def test_status_of_a_folder_names_the_log(tmp_path: Path) -> None:
 # -- a stall -------------------------------------------------------------------------------------
 
 
-def at_age(log: Path, age: float) -> RunState:
-    return read_as_of(RunState(Judge()), find_logs([log])[0], log.stat().st_mtime + age)
+def at_age(log: Path, age: float) -> RunSnapshot:
+    return read_as_of(Monitor(), find_logs([log])[0], log.stat().st_mtime + age)
 
 
 def test_a_stall_grows_with_the_age_of_the_file(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(lines(30))
-    assert at_age(log, 30).verdict() == "healthy"
+    assert at_age(log, 30).verdict == "healthy"
     run = at_age(log, 3600)
-    assert run.verdict() == "stalled"
-    assert "no metric line for 60 min" in run.firing[0].evidence
+    assert run.verdict == "stalled"
+    assert "no metric line for 60 min" in evidence_words(run.firing[0])
 
 
 def test_what_engines_printed_since_the_newest_record_counts_too(tmp_path: Path) -> None:
@@ -96,13 +97,13 @@ def test_what_engines_printed_since_the_newest_record_counts_too(tmp_path: Path)
     last = max(record.time or 0.0 for record in rollout(29, start=START) if isinstance(record, Record))
     stamp = datetime.fromtimestamp(last + LEAST_SECONDS, UTC).isoformat(" ")[:19]
     log.write_text(lines(30) + f"[{stamp} TP0] Decode batch, #running-req: 3\n")
-    assert at_age(log, 0).verdict() == "healthy"
-    assert at_age(log, 400).verdict() == "stalled"
+    assert at_age(log, 0).verdict == "healthy"
+    assert at_age(log, 400).verdict == "stalled"
 
 
 @pytest.mark.parametrize("name", ["plain-seed1", "crash"])
 def test_a_run_that_is_over_is_no_stall(name: str) -> None:
-    assert at_age(LOGS / f"{name}.log", 10 * 86_400).verdict() == {"crash": "crashed"}.get(name, "finished")
+    assert at_age(LOGS / f"{name}.log", 10 * 86_400).verdict == {"crash": "crashed"}.get(name, "finished")
 
 
 def test_status_and_report_say_a_stall_and_check_does_not(tmp_path: Path) -> None:

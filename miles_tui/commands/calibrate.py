@@ -12,6 +12,7 @@ from miles_tui.config.profile_store import place, replaced, save
 from miles_tui.core.alerting.calibration import doubts, learn
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.run.monitor import Monitor
@@ -62,7 +63,7 @@ class Recorder(Judge):
         self.rollouts.append(rollout)
         super().trained(rollout)
 
-    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+    def restarted(self, at: int, time: float | None, evidence: Evidence) -> None:
         self.rollouts = [r for r in self.rollouts if r.number < at]
         super().restarted(at, time, evidence)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from miles_tui.commands.arguments import add_profile, add_source, given_name, load_profile, parser, pauses_of, wanted
 from miles_tui.commands.export import plain_number
-from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
+from miles_tui.core.alerting.alert import AlertState
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.snapshot import RunSnapshot, SignalSnapshot
@@ -22,6 +22,8 @@ from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.discovery import Log, age_seconds, find_logs, here, newest_log
+from miles_tui.present.alert_report import AlertReport, alert_report
+from miles_tui.present.evidence_words import evidence_of
 from miles_tui.present.state_words import since_words
 from miles_tui.runs.read_run import read_to_end
 from miles_tui.stdio import complain, hand_over, not_all, say

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.alert import AlertSnapshot, AlertState
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.run.snapshot import RunSnapshot, Values
 from miles_tui.core.text.cells import clock, duration, number
+from miles_tui.present.evidence_words import evidence_of
 from miles_tui.present.state_words import VERDICT_SIGNS, how_far, since_words
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat
@@ -63,12 +64,12 @@ def _row(name: str, values: Values) -> str:
     return f"{name[:26]:23}" + "".join(f"{'–' if value is None else number(value):>10}" for value in known)
 
 
-def _report_order(alert: Alert) -> tuple[bool, bool, int]:
+def _report_order(alert: AlertSnapshot) -> tuple[bool, bool, int]:
     """Where an alert stands in a report: open before resolved, the worst first, and notices behind all others."""
     return alert.severity is Severity.NOTICE, not alert.open, -alert.severity.rank
 
 
-def _alert(alert: Alert, evidence: str) -> list[str]:
+def _alert(alert: AlertSnapshot, evidence: str) -> list[str]:
     since = since_words(alert.raised_step)
     if not alert.open:
         return [f"- {alert.condition} ({since}, resolved at {alert.resolved_step}): {evidence}"]

@@ -14,6 +14,7 @@ from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.alerting.ranges import Range
 from miles_tui.errors import BadSetting
+from miles_tui.present.evidence_words import evidence_words
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +96,8 @@ def test_faults_before_a_run_could_have_learned_are_found(plain: Profile) -> Non
 
 def test_a_gap_that_is_wrong_from_the_first_rollout_says_so(plain: Profile) -> None:
     alert = the(judged(run(20, 1, change=after(0, scaled("gap", 1.5))), plain), "gap-jump")
-    assert "since the first rollout" in alert.evidence
-    assert "profile plain" in alert.evidence
+    assert "since the first rollout" in evidence_words(alert)
+    assert "profile plain" in evidence_words(alert)
 
 
 def test_healthy_runs_of_the_profiles_setup_raise_next_to_nothing() -> None:
@@ -118,7 +119,7 @@ def test_out_of_range_speaks_of_the_profile_only(plain: Profile) -> None:
     judge = judged(run(40, 1, change=far), plain)
     (alert,) = [a for a in judge.alerts if a.signals == ("cut share",)]
     assert (alert.condition, alert.severity) == ("out-of-range", Severity.NOTICE)
-    assert "profile plain" in alert.evidence
+    assert "profile plain" in evidence_words(alert)
     assert "out-of-range" not in {a.condition for a in judged(run(40, 1, change=far)).alerts}
     known = judge.ranges["cut share"]
     assert isinstance(known, Range)

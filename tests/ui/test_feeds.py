@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import Appeared, Data, Ended, Missing, Piece
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import LiveFeed, ReplayFeed
@@ -38,13 +37,13 @@ async def test_a_replay_is_the_log_rollout_by_rollout() -> None:
     batches = await all_of(ReplayFeed(path, "demo", speed=10_000).batches(asyncio.Event()))
     assert text_of(batches) == path.read_bytes()
     assert isinstance(batches[-1].pieces[-1], Ended)
-    session, seen = Session("demo", RunState(Judge())), []
+    session, seen = Session("demo", Monitor()), []
     for batch in batches:
         session.take(batch, 0.0)
-        seen.append(session.run.pace.number)
+        seen.append(session.monitor.state.pace.number)
     assert seen[:3] == [0, 1, 2]
     assert all(after - before <= 1 for before, after in pairwise(seen))
-    assert session.run.verdict() == "1 alert"
+    assert session.monitor.state.verdict() == "1 alert"
 
 
 async def test_a_replay_keeps_its_pace_and_stops_at_once() -> None:
@@ -80,7 +79,7 @@ async def test_a_live_log_is_followed_and_its_age_is_told(tmp_path: Path) -> Non
 
 
 def test_a_session_says_what_changed_once() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()
     assert session.take(Batch([Data(text[:150_000])], True, 1, 2, "by events"), 0.0)
     change = session.changed()
@@ -95,11 +94,11 @@ def test_a_session_says_what_changed_once() -> None:
     assert session.status.missing == "does not exist"
     assert session.take(Batch([Appeared()], True, 1, 2, "by events"), 0.0)
     assert session.take(Batch([Data(text[150_000:]), Ended()], True, 1, 2, "by events"), 0.0)
-    assert session.run.ended == "finished"
+    assert session.monitor.state.ended == "finished"
 
 
 def test_since_when_a_log_can_not_be_read() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
 
     def take(clock: float, *pieces: Piece) -> None:
@@ -114,7 +113,7 @@ def test_since_when_a_log_can_not_be_read() -> None:
     assert session.status.since == 2.0
     assert session.status.unreadable
     session.tick(1e6)
-    assert session.run.verdict() != "stalled", "nobody knows"
+    assert session.monitor.state.verdict() != "stalled", "nobody knows"
     take(1e6, Appeared())
     assert session.status.since is None
     assert not session.status.unreadable
@@ -129,11 +128,11 @@ def test_since_when_a_log_can_not_be_read() -> None:
 
 
 def test_a_log_that_fell_silent_long_ago_is_stalled_at_once() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
     session.take(Batch([Data(text)], True, 1, 1, "by events"), 1_000_000.0 - 86_400)
     assert session.tick(1_000_000.0)
-    assert session.run.verdict() == "stalled"
+    assert session.monitor.state.verdict() == "stalled"
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.text.cells import cells
 from miles_tui.present.alert_list import as_text, notes
+from miles_tui.present.evidence_words import evidence_words
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.present.signal_rows import common_owner, detail_row, range_text, signal_row, title_row
@@ -31,8 +33,8 @@ def no_spark(view: RowView, width: int) -> Spans:
 
 def alert(condition: str = "gap-jump", state: str = "firing", **changes: object) -> AlertView:
     words = CONDITIONS[condition]
-    source = Alert(words, words.severity, words.signals, "gap 0.0409, level 0.0150", 23, 61_320.0)
-    view = AlertView(condition, words.severity.value, state, words.title, source.evidence, words.likely_cause,
+    source = Alert(words, words.severity, words.signals, Evidence(text="gap 0.0409, level 0.0150"), 23, 61_320.0)
+    view = AlertView(condition, words.severity.value, state, words.title, evidence_words(source), words.likely_cause,
                      words.first_check, 23, 61_320.0, None, None, 1, ("gap",), False, False, source)  # fmt: skip
     return dataclasses.replace(view, **changes)  # type: ignore[arg-type]
 

@@ -20,6 +20,7 @@ from terminal import Terminal
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.ingest.files.log_file import Log
 from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, table_titles
 from miles_tui.present.styled_text import plain_text, width_of
@@ -49,7 +50,7 @@ def row_of(name: str, judge: Judge) -> RunRow:
     run, reader = RunState(judge), Reader()
     run.feed(reader.feed((LOGS / name).read_bytes()))
     run.finish()
-    return run_row(name, run)
+    return run_row(name, snapshot_of(run))
 
 
 def test_a_row_says_what_matters(fixed_judge: MakeJudge) -> None:
@@ -131,7 +132,7 @@ def runs(given_feed: Any) -> Callable[..., Any]:
             feeds[name].parts = (LOGS / name,)
         app = MilesApp(*feeds.values(), listed=True)
         for session, judge in zip(app.runs.sessions, names.values(), strict=False):
-            session.run.judge = judge
+            session.monitor.state.judge = judge
         async with app.run_test(size=size) as pilot:
             driven = Several(app, pilot, feeds)
             for name in list(names)[:most]:

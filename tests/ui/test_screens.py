@@ -186,7 +186,7 @@ async def test_space_pauses_the_view_and_never_the_data(dashboard: Dashboard, bl
         paused = await screen.give(b"".join(blocks[20:30]))
         assert paused.splitlines()[3:12] == rows
         assert "rollout 19 of 48" in paused
-        assert screen.app.session.run.pace.number == 29
+        assert screen.app.session.monitor.state.pace.number == 29
         await screen.press("down", "up")
         await screen.pilot.resize_terminal(110, 36)
         await screen.pilot.pause()
@@ -294,7 +294,7 @@ async def test_nothing_is_wider_than_the_screen_and_no_number_is_cut(
         await screen.give(Ended())
         text = screen.text
         assert len(text.splitlines()) <= size[1]
-        for name, series in screen.app.session.run.signals.items():
+        for name, series in screen.app.session.monitor.state.signals.items():
             assert name in text
             assert series.last is not None
         assert "#" not in text

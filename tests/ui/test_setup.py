@@ -55,7 +55,7 @@ def test_settings_reach_the_screen_and_options_win(write_config: Callable[[str],
     assert setup.profile is not None
     assert (setup.notices.bell, setup.notices.desktop, setup.notices.command) == ("never", "osc9", "a")
     assert setup.notices.seconds == 3
-    run = setup.run()
+    run = setup.monitor().state
     assert (run.window, run.capacity) == (7, 128)
     assert "stalled" in run.judge.off
     (tmp_path / "pauses").touch()
@@ -66,7 +66,7 @@ def test_settings_reach_the_screen_and_options_win(write_config: Callable[[str],
     )
     assert (setup.theme, setup.notices.command, setup.polling, setup.glyphs) == ("night", "b", True, "blocks")
     assert setup.notices.bell == "never"
-    assert isinstance(setup.run().pauses, PauseLog)
+    assert isinstance(setup.monitor().state.pauses, PauseLog)
 
 
 async def test_wrong_settings_stand_in_the_header_until_they_are_mended(
@@ -163,7 +163,7 @@ def head(text: str) -> str:
 async def test_age_is_said_and_grows_by_the_minute(dashboard: Dashboard, blocks: Blocks) -> None:
     async with dashboard(b"".join(blocks[:9])) as screen:
         assert "ago" not in head(screen.text)
-        session, heard = screen.app.session, screen.app.session.run.heard
+        session, heard = screen.app.session, screen.app.session.monitor.state.heard
         assert not session.tick(heard + 200), "a rollout takes two and a half minutes"
         assert session.tick(heard + 305)
         assert not session.tick(heard + 330)

@@ -72,7 +72,7 @@ async def test_the_log_is_read_although_a_key_opened_another_screen_before_the_f
     async with app.run_test() as pilot:
         await pilot.press(key)
         deadline = time.monotonic() + 20
-        while not app.session.run.records and time.monotonic() < deadline:
+        while not app.session.monitor.state.records and time.monotonic() < deadline:
             await pilot.pause(0.02)
-        assert app.session.run.records
+        assert app.session.monitor.state.records
         assert len(app.screen_stack) == 2

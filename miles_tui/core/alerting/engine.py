@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import count
 from typing import TYPE_CHECKING
 
-from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
+from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
+from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
 from miles_tui.core.alerting.ranges import OwnRanges
 from miles_tui.core.alerting.registry import rules_of
 from miles_tui.core.alerting.rule_slot import RebaseUndo, RuleSlot, Silent, seat_of
@@ -57,7 +59,7 @@ class Judge:
         self.off = set(off) | set(profile.switched_off if profile else ())
         self._silent = {name: Silent([], []) for name in self.off}
         self._before_rebase: RebaseUndo | None = None
-        self._raised = 0  # alerts
+        self._serials = count(1)  # of the alerts
         self.by_design: frozenset[str] = frozenset()  # conditions that can't apply to this run
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
         self._own = OwnRanges(profile.ranges() if profile else {})
@@ -151,7 +153,7 @@ class Judge:
             elif not silenced:
                 seat.alert = self._raise(seat, reading, rollout)
             elif reading.evidence:  # said once, when it begins to hold
-                seat.held = f"{reading.evidence}, at rollout {rollout.number}; held back until now"
+                seat.hold(reading.evidence, rollout.number)
         elif alert is not None:
             if reading.state is State.RECOVERING:
                 alert.state = AlertState.RECOVERING
@@ -160,7 +162,7 @@ class Judge:
                 seat.alert, seat.resolved_at = None, self._turn
 
     def _raise(self, seat: RuleSlot, reading: Evaluation, rollout: Rollout) -> Alert:
-        words, evidence = seat.rule.condition, reading.evidence or seat.held
+        words, evidence = seat.rule.condition, reading.evidence or seat.released(rollout.number)
         if self._turn - seat.resolved_at <= REOPENS:
             last = next(
                 (
@@ -175,14 +177,9 @@ class Judge:
                 self._worsen(last, reading, rollout)
                 return last
         alert = Alert(
-            words,
-            reading.severity or words.severity,
-            reading.signals or words.signals,
-            evidence,
-            rollout.number,
-            rollout.time,
-            rollout.attempt,
-        )
+            words, reading.severity or words.severity, reading.signals or words.signals, evidence or NO_EVIDENCE,
+            rollout.number, rollout.time, rollout.attempt, serial=next(self._serials),
+        )  # fmt: skip
         self._keep(alert)
         return alert
 
@@ -197,8 +194,6 @@ class Judge:
             alert.note("worse", rollout.number, reading.evidence)
 
     def _keep(self, alert: Alert) -> None:
-        self._raised += 1
-        alert.serial = self._raised
         alerts = self._alerts_of(alert.condition)
         alerts.append(alert)
         if len(alerts) > KEPT_ALERTS:
@@ -229,7 +224,7 @@ class Judge:
         condition: str,
         step: int | None,
         time: float | None,
-        evidence: str,
+        evidence: Evidence,
         severity: Severity | None = None,
         message: str = "",
     ) -> None:
@@ -245,7 +240,7 @@ class Judge:
         words = CONDITIONS[condition]
         alert = Alert(
             words, severity or words.severity, words.signals, evidence, step, time, self._attempt,
-            explained=MESSAGES.get(message),
+            explained=MESSAGES.get(message), serial=next(self._serials),
         )  # fmt: skip
         told[message] = alert
         self._keep(alert)
@@ -257,7 +252,7 @@ class Judge:
             alert.resolve(step, time)
             self.states[condition] = OFF if condition in self.off else OK
 
-    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+    def restarted(self, at: int, time: float | None, evidence: Evidence) -> None:
         """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""
         self._attempt += 1
         self._grace = GRACE
@@ -354,20 +349,12 @@ class Judge:
             self._tell(name)
         return True
 
-    def acknowledge(self, alert: Alert) -> None:
-        """The person has seen it."""
-        acknowledge(alert)
-
-    def snooze(self, alert: Alert, rollouts: int) -> None:
-        """Keep an alert quiet for that many rollouts from now on."""
-        snooze(alert, rollouts, self.at)
-
     def _drop(self, seat: RuleSlot) -> None:
         if seat.alert is not None:
             seat.alert.resolve(self.at, self._time)
             seat.alert = None
         seat.reading, seat.since, seat.idle = self._off_or(seat), self._turn, False
-        seat.resolved_at, seat.held = -(10**9), ""
+        seat.resolved_at, seat.held = -(10**9), None
 
     def _off_or(self, seat: RuleSlot) -> Evaluation:
         return OFF if seat.name in self.by_design else LEARNING

@@ -139,8 +139,7 @@ class Monitor:
 
     def silence(self, serial: int, rollouts: int) -> None:
         """Keep an alert quiet for that many rollouts from now on; 0 wakes it."""
-        now = self.state.judge.at
-        self._alert(serial).snoozed_until = (now or 0) + rollouts if rollouts > 0 else None
+        self._alert(serial).snooze(rollouts, self.state.judge.at)
 
     def restore(self, serial: int, *, seen: bool, snoozed_until: int | None) -> None:
         """Give an alert the marks that the person gave it when the log was read before."""

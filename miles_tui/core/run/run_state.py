@@ -16,6 +16,7 @@ from typing import Literal
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.series import PAUSED, Series, put
@@ -35,7 +36,7 @@ MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
 _REVERSED = (
     "the log is in reverse order, its newest line first, and can't be judged so: turn it with `tac LOG > NEW.log`"
 )
-_SAYS = attrgetter("words", "state", "severity", "count", "evidence")  # of an alert: what is shown of it may change
+_SAYS = attrgetter("words", "state", "severity", "count", "later")  # of an alert: what is shown of it may change
 
 
 @dataclass(slots=True)
@@ -293,10 +294,8 @@ class RunState:
         for series in (*self.signals.values(), *self.metrics.values()):
             series.restart(at)
         self.pace.restart(at)
-        evidence = f"attempt {self.attempt} begins at rollout {at}" + (
-            f"; the one before had reached {before}" if before is not None else ""
-        )
-        self.judge.restarted(at, record.time, evidence)
+        facts = (("attempt", self.attempt), *((("reached", before),) if before is not None else ()))
+        self.judge.restarted(at, record.time, Evidence(since=at, facts=facts))
         self.judge.clear("crashed", at, record.time)
 
     # -- facts -----------------------------------------------------------------------------
@@ -304,7 +303,9 @@ class RunState:
     def _say_reversed(self) -> None:
         if _REVERSED not in self.cut_short:
             self.cut_short.append(_REVERSED)
-            self.judge.raise_("known-message", self.pace.number, None, _REVERSED, message="reverse-order")
+            self.judge.raise_(
+                "known-message", self.pace.number, None, Evidence(text=_REVERSED), message="reverse-order"
+            )
 
     def _take_fact(self, fact: Event, change: Change) -> None:
         if fact.time is not None:
@@ -320,13 +321,9 @@ class RunState:
                 self._plan()
                 change.header = True
             case EventKind.SECRET:
-                self.judge.raise_(
-                    "secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
-                )
+                self._raise_line("secret-in-log", fact)
             case EventKind.MESSAGE:
-                self.judge.raise_(
-                    "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
-                )
+                self._raise_line("known-message", fact)
             case EventKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
             case EventKind.NO_METRIC:
@@ -334,6 +331,11 @@ class RunState:
             case _:
                 change.header |= self.phase.see_fact(fact)
         change.header |= self._fate.note(fact)
+
+    def _raise_line(self, condition: str, fact: Event) -> None:
+        """A line of the log is an alert by itself."""
+        evidence = Evidence(text=fact.text)
+        self.judge.raise_(condition, self.pace.number, fact.time, evidence, message=fact.data.get("id", ""))
 
     def _plan(self) -> None:
         """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""

@@ -58,7 +58,7 @@ def snapshot_of(run: RunState) -> RunSnapshot:
         signals=MappingProxyType({signal.name: _signal(run, signal) for signal in SIGNALS}),
         scores=MappingProxyType({name: values_of(run.metrics[name], run.window) for name in scores_of(run.metrics)}),
         metrics_left_out=run.metrics_left_out,
-        conditions=MappingProxyType({name: _condition(judge, name) for name in CONDITIONS}),
+        conditions=MappingProxyType({name: _condition(judge, name) for name in {**judge.states, **CONDITIONS}}),
         alerts=alerts,
         off=frozenset(judge.off),
         rebased_at=judge.rebased_at,
