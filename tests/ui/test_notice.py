@@ -237,7 +237,7 @@ def test_desktop_notifications_are_wrapped_for_tmux(run: RunState) -> None:
 
 def test_log_text_in_a_notification_can_not_act(run: RunState) -> None:
     heard = Heard(run, Notices(bell="never", desktop="osc9"))
-    run.judge.raise_("crashed", 3, None, Evidence(text="evil \x1b]0;x\x07 \x9d \x1b[2J key " + "hf_" + "a1B2") * 9)
+    run.judge.raise_("crashed", 3, None, Evidence(text="evil \x1b]0;x\x07 \x9d \x1b[2J key " + "hf_" + "a1B2" * 9))
     (note,) = heard.at(0)
     body = note.removeprefix("\x1b]9;").removesuffix("\a")
     assert body.isprintable()
