@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from drawn import rows, series, styled, wire
+from driven import Driven
 
 from miles_tui.cli.screens import add_screen, setup_of
 from miles_tui.commands.arguments import add_profile, parser
@@ -32,7 +33,7 @@ MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "talks-longer.log"
 
 
-def title(screen: Any) -> str:
+def title(screen: Driven) -> str:
     return screen.text.splitlines()[1].strip()
 
 
