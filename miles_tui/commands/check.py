@@ -30,7 +30,7 @@ from miles_tui.stdio import complain, hand_over, not_all, say
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
-    from miles_tui.core.run.run_state import Pauses
+    from miles_tui.core.run.fate import Pauses
 
 # A file that was written to less than this long ago, or than three usual rollouts, is a live log.
 LIVE_SECONDS = 120.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from miles_tui.core.alerting.alert import AlertSnapshot
-from miles_tui.core.alerting.engine import OF_LINES
+from miles_tui.core.alerting.alert import Alert, AlertSnapshot
+from miles_tui.core.alerting.conditions import OF_LINES
 from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.snapshot import RunSnapshot
@@ -19,14 +19,14 @@ NOT_FINITE = {"nan": "NaN", "inf": "inf", "-inf": "-inf"}
 UNNAMED = ("cut-share-high",)  # its sentence does not begin with the name of its signal
 
 
-def evidence_words(alert: AlertSnapshot) -> str:
+def evidence_words(alert: AlertSnapshot | Alert) -> str:
     """Why the alert was raised, and how many more lines said it."""
     said = sentence(alert.condition, alert.evidence)
     more = alert.count - 1 if alert.condition in OF_LINES else 0
     return f"{said} (and {more} more line{'s' if more > 1 else ''})" if more else said
 
 
-def told_words(alert: AlertSnapshot) -> str:
+def told_words(alert: AlertSnapshot | Alert) -> str:
     """The evidence, and behind it what became of the alert since."""
     said, later = evidence_words(alert), alert.later
     if later is None:

@@ -11,7 +11,7 @@ from miles_tui.core.run.monitor import Monitor
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
-    from miles_tui.core.run.run_state import Pauses
+    from miles_tui.core.run.fate import Pauses
     from miles_tui.ingest.files.log_file import Log
 
 

@@ -11,8 +11,8 @@ from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.chunks import Appeared, CaughtUp, Cut, Data, Elapsed, Ended, Missing, Piece
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.parsing.diagnose import diagnose
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.monitor import Curves, Monitor
-from miles_tui.core.run.run_state import Change
 from miles_tui.ingest.discovery import binary
 from miles_tui.runs.alert_news import Known
 from miles_tui.runs.log_clock import Zone, age_words

@@ -83,7 +83,7 @@ SETTINGS: list[tuple[dict[str, object], str, float, str, list[str]]] = [
 def test_a_value_that_is_so_by_design_is_not_judged_and_the_row_says_so(
     settings: dict[str, object], signal: str, value: float, short: str, without: list[str]
 ) -> None:
-    run = state([args(**ONE, **settings), *healthy(14, **{short: value})])
+    run = state([args(**ONE, **settings), *healthy(14, 0, **{short: value})])
     assert raised(run) == []
     assert word(run, signal) == ("not measured", None)
     seen = snapshot_of(run).signals[signal]
@@ -94,7 +94,7 @@ def test_a_value_that_is_so_by_design_is_not_judged_and_the_row_says_so(
     assert run.signals[signal].extent.count == 14, "shown it is"
     others = [name for name in run.signals if name not in run.design.meanings]
     assert {word(run, name)[0] for name in others} <= {"ok", "learning", "not judged"}
-    plain = state([args(**ONE), *healthy(14, **{short: value})])
+    plain = state([args(**ONE), *healthy(14, 0, **{short: value})])
     assert [c for c, *_ in raised(plain)] == without
     assert word(plain, signal)[0] != "not measured"
 

@@ -55,9 +55,10 @@ class GivenFeed:
     taken: int = 0
     attention: Attention = field(default_factory=Attention)
     parts: Sequence[Path] = ()
+    old: float = 0.0
 
     def age(self) -> float:
-        return 0.0
+        return self.old
 
     def give(self, *pieces: Piece | bytes) -> None:
         self.inbox.put_nowait([Data(p) if isinstance(p, bytes) else p for p in pieces])

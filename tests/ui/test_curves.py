@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from drawn import rows, series, styled, wire
+from driven import Driven
 from runs import curves
 
 from miles_tui.cli.screens import add_screen, setup_of
@@ -17,6 +18,7 @@ from miles_tui.commands.arguments import add_profile, parser
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import NO_EVIDENCE
 from miles_tui.core.model.series import PAUSED
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
@@ -34,7 +36,7 @@ MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "talks-longer.log"
 
 
-def title(screen: Any) -> str:
+def title(screen: Driven) -> str:
     return screen.text.splitlines()[1].strip()
 
 
@@ -44,10 +46,10 @@ def title(screen: Any) -> str:
 def test_a_mark_has_the_sign_and_the_colour_of_its_alert() -> None:
     for condition, style, sign in (("gap-jump", "chart.mark", ""), ("grad-norm-growth", "warning", "△")):
         words = CONDITIONS[condition]
-        alert = Alert(words, words.severity, words.signals, "", 23, None)
-        assert marks_at(alert) == [PointMark(23, style, sign)]
+        alert = Alert(words, words.severity, words.signals, NO_EVIDENCE, 23, None)
+        assert marks_at(alert.snapshot()) == [PointMark(23, style, sign)]
         alert.state, alert.resolved_step = AlertState.RESOLVED, 30
-        assert marks_at(alert) == [PointMark(23, "chart.axis", sign), PointMark(30, "chart.axis", "·")]
+        assert marks_at(alert.snapshot()) == [PointMark(23, "chart.axis", sign), PointMark(30, "chart.axis", "·")]
 
 
 def test_a_second_signal_has_its_numbers_at_the_right() -> None:

@@ -120,13 +120,7 @@ def runs(given_feed: Any) -> Callable[..., Any]:
     async def opened(
         names: dict[str, Judge], size: tuple[int, int] = (120, 36), most: int = 8
     ) -> AsyncIterator[Several]:
-        class Feed(given_feed):
-            old: float = 0.0
-
-            def age(self) -> float:
-                return self.old
-
-        feeds = {name: Feed(name=name) for name in names}
+        feeds = {name: given_feed(name=name) for name in names}
         for i, name in enumerate(names):
             feeds[name].old = 100.0 * (i + 1)
             feeds[name].parts = (LOGS / name,)
@@ -157,10 +151,10 @@ async def test_the_lists_layouts(
 
 async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three: dict[str, Judge]) -> None:
     async with runs(three) as screen:
-        assert isinstance(screen.app.screen, RunsScreen)
+        assert screen.is_on(RunsScreen)
         assert "▲ 1 critical   △ 1 with a warning   ● 1 healthy" in screen.text
         text = await screen.press("j", "enter")
-        assert isinstance(screen.app.screen, MainScreen)
+        assert screen.is_on(MainScreen)
         assert "talks-longer.log (2 of 3)" in text
         assert "Esc runs" in text
         assert [feed.attention.near for feed in screen.feeds.values()] == [False, True, False]
@@ -168,16 +162,16 @@ async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three
         assert "plain-seed1.log (3 of 3)" in screen.text
         assert "Back to the list of runs" in await screen.press("question_mark")
         await screen.press("escape", "escape")
-        assert isinstance(screen.app.screen, RunsScreen)
+        assert screen.is_on(RunsScreen)
         assert not any(feed.attention.near for feed in screen.feeds.values())
         assert screen.app.screen.chosen == 2
         await screen.press("escape")
-        assert isinstance(screen.app.screen, RunsScreen), "there is nothing behind the list"
+        assert screen.is_on(RunsScreen), "there is nothing behind the list"
         text = await screen.press("question_mark")
         assert "Open this run; Esc leads back here" in text
         assert "Back to the list" not in text
         await screen.press("escape", "k", "L")
-        assert isinstance(screen.app.screen, LogScreen)
+        assert screen.is_on(LogScreen)
         assert screen.app.screen.session.name == "talks-longer.log"
 
 

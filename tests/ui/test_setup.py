@@ -7,8 +7,10 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from driven import Driven
 
 from miles_tui.cli.screens import add_screen, add_watch, setup_of
 from miles_tui.commands.arguments import add_profile, add_source, parser
@@ -17,7 +19,7 @@ from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog
 from miles_tui.runs.run_options import Setup
 
-Dashboard = Callable[..., object]
+Dashboard = Callable[..., Any]
 Blocks = list[bytes]
 
 
@@ -107,7 +109,7 @@ def test_an_option_that_is_wrong_is_an_error() -> None:
         setup_of(options("--profile", "no-such"))
 
 
-def notes(screen: object) -> str:
+def notes(screen: Driven) -> str:
     """What is told in a corner of the screen; a driven app keeps it, but draws it not."""
     return "\n".join(note.message for note in screen.app._notifications)
 

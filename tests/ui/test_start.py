@@ -31,7 +31,12 @@ def no_collector() -> Iterator[None]:
 async def test_the_first_paint_parses_each_style_sheet_once(monkeypatch: pytest.MonkeyPatch) -> None:
     again: list[Stylesheet] = []
     whole = Stylesheet.reparse
-    monkeypatch.setattr(Stylesheet, "reparse", lambda sheet: (again.append(sheet), whole(sheet))[1])
+
+    def counted(sheet: Stylesheet) -> None:
+        again.append(sheet)
+        whole(sheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", counted)
     app = app_of(Setup(theme="light"))
     async with app.run_test() as pilot:
         await pilot.pause()

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.alert import Alert, AlertState
-from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.conditions import CONDITIONS, INHIBITED_BY, OF_LINES
 from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
 from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
@@ -24,14 +24,6 @@ MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
-# condition -> those that make it say nothing new: it would only follow from them
-INHIBITED_BY = {
-    "gap-jump": ("not-finite",),
-    "grad-norm-growth": ("not-finite",),
-    "cut-share-high": ("reward-down-length-up",),
-    "off-policy-at-start": ("clipped-on-policy",),
-}
-OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import CaughtUp, Elapsed, Ended, Input, Parsed
 from miles_tui.core.model.series import Series
-from miles_tui.core.run.run_state import Change, Pauses, RunState
+from miles_tui.core.run.change import Change
+from miles_tui.core.run.run_state import Pauses, RunState
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.run.snapshot_builder import snapshot_of
 

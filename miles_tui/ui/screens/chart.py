@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from miles_tui.core.model.series import DEAD
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.chart_data import MOST_CURVES, chart_title, curves_of, marks_of, partners, values_of
 from miles_tui.present.plot.chart import Chart, draw_chart
 from miles_tui.present.plot.sparkline import ASCII_GLYPHS, GLYPHS

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import cells
 from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
 from miles_tui.present.name_filter import NameTest, matcher

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
 from miles_tui.present.sparklines import Sparks

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.present.styled_text import Part, Spans, fitted, packed
