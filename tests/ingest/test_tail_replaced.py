@@ -6,6 +6,7 @@ import errno
 import gzip
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -175,6 +176,26 @@ def test_a_stale_handle_is_opened_anew(tail: Tailer, log: Path, clock: Clock, mo
     monkeypatch.undo()
     append(log, lines(20, 21))
     assert look(tail) == [Appeared(), lines(20, 21)]
+
+
+def test_each_moment_without_an_answer_is_a_new_one(
+    tail: Tailer, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "pread", fails_with(errno.ESTALE))
+            assert look(tail) == []
+        assert look(tail) == []
+        clock.now += GONE_SECONDS
+
+
+def fails_with(number: int) -> Callable[..., bytes]:
+    def failing(*_: object) -> bytes:
+        raise OSError(number, os.strerror(number))
+
+    return failing
 
 
 def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tailer, log: Path) -> None:
@@ -350,6 +371,7 @@ def test_permission_denied(tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPa
         gzip.compress(lines(0, 100_000)),
         gzip.compress(lines(0, 50_000)) + gzip.compress(lines(50_000, 100_000)),
         gzip.compress(lines(0, 100_000)) + b"\0" * 512,
+        gzip.compress(lines(0, 50_000)) + b"\0" * 512 + gzip.compress(lines(50_000, 100_000)),
         gzip.compress(lines(0, 100_000)) + b"not gzip any more",
     ],
 )
@@ -358,6 +380,13 @@ def test_a_packed_log_ends(tail: Tailer, log: Path, packed: bytes) -> None:
     assert look(tail) == [lines(0, 100_000), Ended()]
     assert tail.ended
     assert tail.read() == []
+
+
+def test_a_packed_log_is_read_from_an_offset_of_its_text(log: Path) -> None:
+    log.write_bytes(gzip.compress(lines(0, 90)))
+    tail = Tailer(str(log), start=len(lines(0, 80)))
+    assert look_now(tail) == [lines(80, 90), Ended()]
+    tail.close()
 
 
 def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tailer, log: Path) -> None:
