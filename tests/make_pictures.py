@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from miles_tui.ingest.follow.chunks import Data
+from miles_tui.core.model.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.runs.run_options import Setup

@@ -14,11 +14,11 @@ import pytest
 from ingest.tailing import Clock
 
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.chunks import Cut
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.files.log_file import Log
-from miles_tui.ingest.follow.chunks import Cut
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.glance import Glance
 from miles_tui.ingest.follow.tailer import Tailer

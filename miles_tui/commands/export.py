@@ -60,8 +60,8 @@ def run(argv: Sequence[str]) -> int:
 
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
+    from miles_tui.core.model.chunks import Cut, Data, Ended, Missing
     from miles_tui.core.parsing.reader import Reader
-    from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing
     from miles_tui.ingest.follow.follower import follow_blocking
     from miles_tui.ingest.follow.watcher import Stop
 

@@ -24,7 +24,7 @@ from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
 
 if TYPE_CHECKING:
-    from miles_tui.ingest.follow.chunks import Piece
+    from miles_tui.core.model.chunks import Piece
     from miles_tui.ingest.follow.glance import Glance, Mark
     from miles_tui.runs.run_options import Setup
 

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Ended, Missing
 from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.run.run_state import Change, RunState
 from miles_tui.ingest.discovery import binary
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
 from miles_tui.runs.alert_news import Known
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.selection import Chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from miles_tui.ingest.follow.chunks import Data, Piece
+from miles_tui.core.model.chunks import Data, Piece
 from miles_tui.ingest.follow.tailer import Tailer
 
 

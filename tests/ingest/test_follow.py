@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from miles_tui.core.model.chunks import Cut, Data, Ended, Missing, Why
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import CHUNK
-from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing, Why
 from miles_tui.ingest.follow.follower import Batch, follow, follow_blocking
 from miles_tui.ingest.follow.watcher import Stop
 
@@ -193,7 +193,7 @@ def test_a_stop_set_before_it_begins_still_reads(tmp_path: Path) -> None:
 PROGRAM = """
 import signal, sys
 from miles_tui.ingest.follow.follower import follow_blocking
-from miles_tui.ingest.follow.chunks import Data
+from miles_tui.core.model.chunks import Data
 from miles_tui.ingest.follow.watcher import Stop
 
 stop = Stop()

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece
 from miles_tui.ingest.files.log_file import Log
 from miles_tui.ingest.follow import glance as module
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece
 from miles_tui.ingest.follow.glance import PIECE, Glance
 
 LINES = [b"line %d of a log that is looked at now and then\n" % n for n in range(4000)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock, append, lines, look, look_now, merged
 
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Why
 from miles_tui.ingest.follow.tailer import LATE_SECONDS, TORN_SECONDS, Tailer
 
 

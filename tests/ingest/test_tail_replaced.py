@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 from ingest.tailing import Clock, append, lines, look, look_now
 
+from miles_tui.core.model.chunks import Appeared, Cut, Ended, Missing, Piece, Why
 from miles_tui.ingest.files import open_file as source
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Piece, Why
 from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tailer
 
 

@@ -22,8 +22,8 @@ from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Evaluation, State
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.alerting.evidence import Evidence, Measured
+from miles_tui.core.model.chunks import Data, Ended, Piece
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.ingest.follow.chunks import Data, Ended, Piece
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.runs.run_options import Setup

@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from miles_tui.core.alerting.alert import AlertState
-from miles_tui.ingest.follow.chunks import Ended
+from miles_tui.core.model.chunks import Ended
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.conditions import ConditionsScreen
 from miles_tui.ui.widgets.alerts import AlertPane

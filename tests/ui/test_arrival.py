@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.chunks import Data
 from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.session import Session

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.chunks import Appeared, Data, Ended, Missing, Piece
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Appeared, Data, Ended, Missing, Piece
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.session import Session
 from miles_tui.runs.sources import LiveFeed, ReplayFeed

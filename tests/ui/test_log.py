@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.ingest.follow.chunks import Cut, Why
+from miles_tui.core.model.chunks import Cut, Why
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.log import LogScreen, PlaceScreen
 from miles_tui.ui.screens.main import MainScreen

@@ -15,9 +15,9 @@ import pytest
 from miles_tui.commands.check import report_of
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.alerting.evidence import Evidence
+from miles_tui.core.model.chunks import Data
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.present.alert_report import told_report
 from miles_tui.runs.alert_news import RINGS_AGAIN_SECONDS, Known, News, Watcher, as_json

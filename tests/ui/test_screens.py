@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Why
+from miles_tui.core.model.chunks import Appeared, Cut, Ended, Missing, Why
 from miles_tui.ui import navigation as several
 from miles_tui.ui.keys import APP_KEYS, MAIN_KEYS
 from miles_tui.ui.screens.chart import ChartScreen
