@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator
 
 from miles_tui.core.alerting.alert import Alert, AlertSnapshot
-from miles_tui.core.alerting.engine import OF_LINES
+from miles_tui.core.alerting.conditions import OF_LINES
 from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.words import listed, percent
 
@@ -34,7 +34,7 @@ def told_words(alert: AlertSnapshot | Alert) -> str:
     return f"{said}; {later.what} at rollout {later.rollout}: {sentence(alert.condition, later.evidence)}"
 
 
-def evidence_of(run: RunState, alert: AlertSnapshot | Alert) -> str:
+def evidence_of(run: RunSnapshot, alert: AlertSnapshot) -> str:
     """The evidence of an alert, and what is newer: when it came back or became worse; while it is open, the newest
     values where they are others: `...; now 19.5`."""
     told = told_words(alert)
@@ -44,10 +44,10 @@ def evidence_of(run: RunState, alert: AlertSnapshot | Alert) -> str:
     known = set(_told_values(alert))
     now = {}
     for name in names:
-        last = run.signals[name].last
-        if last is None or (alert.raised_step is not None and last.rollout <= alert.raised_step):
+        values = run.signals[name].values
+        if values.last is None or (alert.raised_step is not None and (values.rollout or 0) <= alert.raised_step):
             continue
-        value = _value(name, last.value)
+        value = _value(name, values.last)
         if (name, value) not in known:
             now[name] = value + (" s" if BY_NAME[name].unit == "s" else "")
     if not now:
@@ -69,7 +69,7 @@ def sentence(condition: str, evidence: Evidence) -> str:
     return f"{said}, at rollout {dict(evidence.facts)['rollout']}; held back until now"
 
 
-def _told_values(alert: AlertSnapshot | Alert) -> Iterator[tuple[str, str]]:
+def _told_values(alert: AlertSnapshot) -> Iterator[tuple[str, str]]:
     """The names, and the values as they are written, that the alert's words have already. NaN equals nothing."""
     for evidence in (alert.evidence, alert.later.evidence if alert.later else NO_EVIDENCE):
         for m in evidence.measured:

@@ -221,15 +221,19 @@ def test_switched_on_again_it_is_as_if_it_had_never_been_off(off: int, on: int) 
     assert told(judge) == told(always)
 
 
+def state_of(judge: Judge) -> State:
+    return judge.states["stalled"].state
+
+
 def test_what_a_line_raised_is_there_again_too() -> None:
     judge = Judge()
     judge.raise_("stalled", 3, None, Evidence(text="silent"))
     judge.switch("stalled", on=False)
     assert [a.state for a in judge.alerts] == [AlertState.SWITCHED_OFF]
-    assert judge.states["stalled"].state is State.OFF
+    assert state_of(judge) is State.OFF
     judge.switch("stalled", on=True)
     assert [(a.state, a.raised_step) for a in judge.alerts] == [(AlertState.FIRING, 3)]
-    assert judge.states["stalled"].state is State.FIRING
+    assert state_of(judge) is State.FIRING
     judge.switch("stalled", on=False)
     judge.clear("stalled", 5, None)
     judge.raise_("stalled", 8, None, Evidence(text="silent again"))
@@ -285,13 +289,13 @@ def test_a_new_baseline_makes_the_change_the_normal() -> None:
 def test_seen_and_snoozed() -> None:
     judge = judged(run(40, 1, change=after(30, scaled("gap", 2))))
     alert = the(judge, "gap-jump")
-    judge.acknowledge(alert)
+    alert.seen = True
     assert alert.seen
-    judge.snooze(alert, 5)
+    alert.snooze(5, judge.at)
     assert alert.snoozed(39)
     assert alert.snoozed(43)
     assert not alert.snoozed(44)
-    judge.snooze(alert, 0)
+    alert.snooze(0, judge.at)
     assert not alert.snoozed(39)
 
 

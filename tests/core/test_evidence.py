@@ -131,9 +131,11 @@ def test_grad_norm_growth() -> None:
     assert norm.mean == pytest.approx(last_mean(fed, "gradient norm", norm.over))
     assert norm.level == pytest.approx(median(one.values["gradient norm"] for one in fed[:30]), rel=0.3)
     assert norm.low is not None
+    assert norm.level is not None
     assert norm.high is not None
     assert norm.low < norm.level < norm.high
-    assert (evidence.source, evidence.since) == ("run", pytest.approx(30, abs=4))
+    assert evidence.source == "run"
+    assert evidence.since == pytest.approx(30, abs=4)
 
 
 def test_reward_down_length_up() -> None:
@@ -142,7 +144,8 @@ def test_reward_down_length_up() -> None:
         assert (measured.name, measured.over) == (name, 5)
         assert measured.mean == pytest.approx(last_mean(fed, name, 5), rel=0.1)
         assert measured.level == pytest.approx(fmean(one.values[name] for one in fed[20:30]), rel=0.15)
-    assert (evidence.source, evidence.since) == ("run", pytest.approx(30, abs=4))
+    assert evidence.source == "run"
+    assert evidence.since == pytest.approx(30, abs=4)
 
 
 def test_rollout_slowdown() -> None:
@@ -153,21 +156,25 @@ def test_rollout_slowdown() -> None:
     assert (length.name, length.last) == ("answer length", values["answer length"])
     assert time.level == pytest.approx(values["rollout time"] / 1.3, rel=0.05)
     assert dict(evidence.facts)["slower"] == pytest.approx(0.3, abs=0.15), "five rollouts, the last of them slow"
-    assert (evidence.source, evidence.since) == ("run", pytest.approx(30, abs=4))
+    assert evidence.source == "run"
+    assert evidence.since == pytest.approx(30, abs=4)
 
 
 def test_reward_collapse() -> None:
     evidence, fed, at = raised("reward-collapse")
     before = median(one.values["reward"] for one in fed[18:30])
     assert at == 31
-    assert evidence.measured == (Measured("reward", last=0.01, level=pytest.approx(before)),)
+    (reward,) = evidence.measured
+    assert reward.level == pytest.approx(before)
+    assert reward == Measured("reward", last=0.01, level=reward.level)
     assert evidence.facts == (("rollouts", 2),)
 
 
 def test_cut_share_high() -> None:
     evidence, fed, _ = raised("cut-share-high")
-    mean = pytest.approx(last_mean(fed, "cut share", 5))
-    assert evidence.measured == (Measured("cut share", last=0.7, mean=mean, over=5),)
+    (share,) = evidence.measured
+    assert share.mean == pytest.approx(last_mean(fed, "cut share", 5))
+    assert share == Measured("cut share", last=0.7, mean=share.mean, over=5)
 
 
 def test_a_cut_share_that_creeps_has_its_level_before() -> None:
@@ -177,9 +184,10 @@ def test_a_cut_share_that_creeps_has_its_level_before() -> None:
     assert alert.raised_step is not None
     fed = rollouts[: alert.raised_step + 1]
     mean, before = last_mean(fed, "cut share", 5), last_mean(fed[:-8], "cut share", 4)
-    assert alert.evidence.measured == (
-        Measured("cut share", mean=pytest.approx(mean), over=5, level=pytest.approx(before)),
-    )
+    (share,) = alert.evidence.measured
+    assert share.mean == pytest.approx(mean)
+    assert share.level == pytest.approx(before)
+    assert share == Measured("cut share", mean=share.mean, over=5, level=share.level)
     assert alert.evidence.facts == (("rollouts", 12),)
     assert evidence_words(alert).endswith(" were 12 rollouts ago, and the reward has not risen")
 
@@ -265,7 +273,7 @@ def test_a_snapshot_is_quiet_as_long_as_it_was_snoozed() -> None:
     judge.raise_("crashed", 3, None, Evidence(text="boom"))
     judge.at = 3
     before = judge.alerts[0].snapshot()
-    judge.snooze(judge.alerts[0], 5)
+    judge.alerts[0].snooze(5, judge.at)
     assert not before.snoozed(4)
     assert judge.alerts[0].snapshot().snoozed(4)
     assert not judge.alerts[0].snapshot().snoozed(8)

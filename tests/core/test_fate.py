@@ -12,6 +12,7 @@ from miles_tui.core.model.records import Event, EventKind, Item, Source
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.present.evidence_words import evidence_words
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]
@@ -97,7 +98,7 @@ def test_live_the_last_save_hangs_and_then_ends() -> None:
     run.tick(5000.0)
     assert raised(run) == [], "nothing is open: it just ended"
     run.feed([SAVES], now=5000.0)
-    assert run.ended == ""
+    assert not snapshot_of(run).ended
     run.tick(5001.0)
     assert run.verdict() == "stalled"
     run.feed([Event(EventKind.TIMER_END, "save_model", END + 5002)], now=5002.0)

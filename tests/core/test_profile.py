@@ -28,7 +28,10 @@ def test_learning_finds_the_setup(plain: Profile) -> None:
     assert gap.level == pytest.approx(PLAIN.gap, rel=0.02)
     assert gap.noise == pytest.approx(PLAIN.gap_noise, rel=0.2)
     assert gap.trend == "flat"
-    assert gap.low < gap.mean5_low < gap.level < gap.mean5_high < gap.high  # type: ignore[operator]
+    assert gap.mean5_low is not None
+    assert gap.level is not None
+    assert gap.mean5_high is not None
+    assert gap.low < gap.mean5_low < gap.level < gap.mean5_high < gap.high
     assert plain.signals["reward"].trend == "rises"
     assert plain.signals["answer length"].trend == "falls"
     assert plain.signals["gradient norm"].noise == pytest.approx(PLAIN.norm_noise, rel=0.25)

@@ -55,9 +55,10 @@ class GivenFeed:
     taken: int = 0
     attention: Attention = field(default_factory=Attention)
     parts: Sequence[Path] = ()
+    old: float = 0.0
 
     def age(self) -> float:
-        return 0.0
+        return self.old
 
     def give(self, *pieces: Piece | bytes) -> None:
         self.inbox.put_nowait([Data(p) if isinstance(p, bytes) else p for p in pieces])
@@ -153,7 +154,7 @@ def dashboard() -> Callable[..., object]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
         app = MilesApp(feed, *others, setup=Setup(**options), listed=listed)  # type: ignore[arg-type]
         if judge is not None:
-            app.session.run.judge = judge
+            app.session.monitor.state.judge = judge
         async with app.run_test(size=size) as pilot:
             screen = Screen(app, pilot, feed)
             await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
@@ -173,7 +174,7 @@ def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
         given = {"judge": FixedJudge(way.raises), "others": others, "listed": way.listed}
         async with dashboard(way.log, size, **given, **options) as screen:
             for feed, session, (log, raises) in zip(others, screen.app.runs.sessions[1:], way.others, strict=True):
-                session.run.judge = FixedJudge(raises)
+                session.monitor.state.judge = FixedJudge(raises)
                 feed.give((LOGS / log).read_bytes())
                 await screen.wait(lambda _, feed=feed: feed.taken > 0)
             await screen.give(Ended())

@@ -6,6 +6,7 @@ from collections import deque
 from copy import copy
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 from miles_tui.core.alerting.conditions.base import Condition, Severity
 from miles_tui.core.alerting.evidence import Became, Evidence, LaterEvidence
@@ -93,9 +94,13 @@ class Alert:
         """Whether it is to be kept quiet at rollout `now`."""
         return _snoozed(self.snoozed_until, now)
 
+    def snooze(self, rollouts: int, now: int | None) -> None:
+        """Keep it quiet for that many rollouts from rollout `now` on; 0 wakes it."""
+        self.snoozed_until = (now or 0) + rollouts if rollouts > 0 else None
+
     def snapshot(self) -> AlertSnapshot:
         """The alert as it is at this moment."""
-        return AlertSnapshot(**{name: getattr(self, name) for name in _SNAPSHOT})
+        return AlertSnapshot(**self._facts(), turns=tuple(self.turns), turned=self.turned)
 
     def resolve(self, step: int | None, time: float | None) -> None:
         """It is over with the rollout `step`."""
@@ -125,8 +130,11 @@ class Alert:
         """Its condition was switched off at the rollout `step`."""
         self.state, self.resolved_step, self.resolved_time = AlertState.SWITCHED_OFF, step, time
 
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FACTS}
+
     def _turn(self) -> None:
-        self.turns.append(self.snapshot())
+        self.turns.append(AlertSnapshot(**self._facts()))
         self.turned += 1
 
     def note(self, what: Became, step: int | None, evidence: Evidence | None) -> None:
@@ -162,6 +170,8 @@ class AlertSnapshot:
     snoozed_until: int | None
     likely_cause: str
     first_check: str
+    turns: tuple[AlertSnapshot, ...] = ()  # its newest onsets and ends, each as it was then
+    turned: int = 0  # onsets and ends in all
 
     @property
     def open(self) -> bool:
@@ -173,18 +183,8 @@ class AlertSnapshot:
         return _snoozed(self.snoozed_until, now)
 
 
-_SNAPSHOT = tuple(each.name for each in fields(AlertSnapshot))
+_FACTS = tuple(each.name for each in fields(AlertSnapshot) if not each.name.startswith("turn"))
 
 
 def _snoozed(until: int | None, now: int | None) -> bool:
     return until is not None and (now or 0) < until
-
-
-def acknowledge(alert: Alert) -> None:
-    """The person has seen it: shown dim until it changes."""
-    alert.seen = True
-
-
-def snooze(alert: Alert, rollouts: int, now: int | None) -> None:
-    """Keep it quiet for that many rollouts from rollout `now` on; 0 wakes it."""
-    alert.snoozed_until = (now or 0) + rollouts if rollouts > 0 else None

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
-from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.conditions import CONDITIONS, INHIBITED_BY, OF_LINES
 from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
 from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
@@ -24,22 +24,13 @@ MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
-# condition -> those that make it say nothing new: it would only follow from them
-INHIBITED_BY = {
-    "gap-jump": ("not-finite",),
-    "grad-norm-growth": ("not-finite",),
-    "cut-share-high": ("reward-down-length-up",),
-    "off-policy-at-start": ("clipped-on-policy",),
-}
-OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
-MILDEST_FIRST = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
 
 
 def _least(alerts: list[Alert]) -> int:
     """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
     for open_ in (False, True):
-        for severity in MILDEST_FIRST:
+        for severity in Severity:
             for i, alert in enumerate(alerts):
                 if alert.severity is severity and alert.open is open_:
                     return i
@@ -189,8 +180,8 @@ class Judge:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
         more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
-        if MILDEST_FIRST.index(severity) > MILDEST_FIRST.index(alert.severity) or more:
-            alert.severity = max(severity, alert.severity, key=MILDEST_FIRST.index)
+        if severity.rank > alert.severity.rank or more:
+            alert.severity = max(severity, alert.severity, key=lambda one: one.rank)
             alert.signals += more
             alert.note("worse", rollout.number, reading.evidence)
 
@@ -349,14 +340,6 @@ class Judge:
         for name in self._of:
             self._tell(name)
         return True
-
-    def acknowledge(self, alert: Alert) -> None:
-        """The person has seen it."""
-        acknowledge(alert)
-
-    def snooze(self, alert: Alert, rollouts: int) -> None:
-        """Keep an alert quiet for that many rollouts from now on."""
-        snooze(alert, rollouts, self.at)
 
     def _drop(self, seat: RuleSlot) -> None:
         if seat.alert is not None:

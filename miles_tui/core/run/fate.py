@@ -6,7 +6,7 @@ loses the run. What ends it is the job's own word; without one, that no phase is
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS as LEAST_STALL
 from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
@@ -49,8 +49,8 @@ class Fate:
         self._workers: float | None = None  # the newest time stamp of a Ray process behind the last record
 
     @property
-    def ended(self) -> str:
-        """ "", "finished" or "crashed"."""
+    def ended(self) -> Literal["", "finished", "crashed"]:
+        """What became of it, if it is over."""
         if self._crashed:
             return "crashed"
         done = self._over or (self._planned and not self._stalled and not self._open)

@@ -9,8 +9,8 @@ the same series and the same alerts at the same rollouts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Literal
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import Severity, State
@@ -22,6 +22,7 @@ from miles_tui.core.model.series import PAUSED, Series, put
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.parsing.launch_args import count_of, is_on
 from miles_tui.core.run.attempts import Attempts, Continuation
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.design import FLAGS, NONE, design_of
 from miles_tui.core.run.fate import Fate, Pauses
 from miles_tui.core.run.line_schema import Layout
@@ -29,26 +30,13 @@ from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.progress import Pace
 from miles_tui.core.run.rollout_assembler import Merged, Merger, Ready
 
-__all__ = ["Change", "Pauses", "RunState"]
+__all__ = ["Pauses", "RunState"]
 
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
 _REVERSED = (
     "the log is in reverse order, its newest line first, and can't be judged so: turn it with `tac LOG > NEW.log`"
 )
 _SAYS = attrgetter("words", "state", "severity", "count", "later")  # of an alert: what is shown of it may change
-
-
-@dataclass(slots=True)
-class Change:
-    """What a feed changed: signals by name, and whether alerts, header or other metrics did."""
-
-    signals: set[str] = field(default_factory=set)
-    metrics: bool = False
-    alerts: bool = False
-    header: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.signals or self.metrics or self.alerts or self.header)
 
 
 class RunState:
@@ -118,7 +106,7 @@ class RunState:
         return self._merger.planned
 
     @property
-    def ended(self) -> str:
+    def ended(self) -> Literal["", "finished", "crashed"]:
         """What became of the run: `finished`, `crashed`, or nothing yet."""
         return self._fate.ended
 

@@ -17,6 +17,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     CRITICAL = "critical"
 
+    @property
+    def rank(self) -> int:
+        """How bad it is: 0 a notice, 1 a warning, 2 critical."""
+        return tuple(Severity).index(self)
+
 
 class State(StrEnum):
     """What a rule says of its condition after a rollout."""
