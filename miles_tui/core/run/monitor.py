@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.chunks import CaughtUp, Elapsed, Ended, Input, Parsed
+from miles_tui.core.model.chunks import Appeared, CaughtUp, Elapsed, Ended, Input, Missing, Parsed
 from miles_tui.core.model.series import Series
 from miles_tui.core.run.change import Change
 from miles_tui.core.run.run_state import Pauses, RunState
@@ -89,6 +89,8 @@ class Monitor:
             if change:  # a second in which nothing happens makes no snapshot
                 self._snapshot = None
             return change
+        if isinstance(given, Missing | Appeared):
+            return Change()
         self._snapshot = None
         match given:
             case Parsed(items):
