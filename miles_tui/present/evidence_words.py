@@ -82,7 +82,7 @@ def _as_written(name: str, value: float) -> str:
     return percent(value) if name == "cut share" and math.isfinite(value) else number(value)
 
 
-def _or_dash(value: float | None) -> str:
+def _words(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
@@ -108,39 +108,37 @@ def _gap_jump(evidence: Evidence) -> str:
     (gap,), facts = evidence.measured, dict(evidence.facts)
     since = "the first rollout" if facts.get("from start") else f"rollout {evidence.since}"
     return (
-        f"gap {_or_dash(gap.last)}, mean of the last {COUNTED[gap.over]} {_or_dash(gap.mean)}, high since {since}; "
-        f"level {_or_dash(gap.level)} ± {_or_dash(gap.scale)} ({_source(evidence)})"
+        f"gap {_words(gap.last)}, mean of the last {COUNTED[gap.over]} {_words(gap.mean)}, high since {since}; "
+        f"level {_words(gap.level)} ± {_words(gap.scale)} ({_source(evidence)})"
     )
 
 
 def _grad_norm_growth(evidence: Evidence) -> str:
     (norm,) = evidence.measured
     return (
-        f"gradient norm {_or_dash(norm.last)}, mean of the last {COUNTED[norm.over]} {_or_dash(norm.mean)}, rising since "
-        f"rollout {evidence.since}; usual {_or_dash(norm.level)} "
-        f"({_or_dash(norm.low)} to {_or_dash(norm.high)}, {_source(evidence)})"
+        f"gradient norm {_words(norm.last)}, mean of the last {COUNTED[norm.over]} {_words(norm.mean)}, rising since "
+        f"rollout {evidence.since}; usual {_words(norm.level)} "
+        f"({_words(norm.low)} to {_words(norm.high)}, {_source(evidence)})"
     )
 
 
 def _reward_down_length_up(evidence: Evidence) -> str:
     reward, length = evidence.measured
     return (
-        f"since rollout {evidence.since}: reward {_or_dash(reward.mean)} (mean of {COUNTED[reward.over]}), "
-        f"{_or_dash(reward.level)} before; answer length {_or_dash(length.mean)}, {_or_dash(length.level)} before"
+        f"since rollout {evidence.since}: reward {_words(reward.mean)} (mean of {COUNTED[reward.over]}), "
+        f"{_words(reward.level)} before; answer length {_words(length.mean)}, {_words(length.level)} before"
     )
 
 
 def _clipped_on_policy(evidence: Evidence) -> str:
     (clipped,) = evidence.measured
-    return (
-        f"clip fraction {_or_dash(clipped.last)} with one update per rollout; {_or_dash(clipped.level)} is usual there"
-    )
+    return f"clip fraction {_words(clipped.last)} with one update per rollout; {_words(clipped.level)} is usual there"
 
 
 def _rollout_slowdown(evidence: Evidence) -> str:
     (time, length), facts = evidence.measured, dict(evidence.facts)
     return (
-        f"rollout time {_or_dash(time.last)} s for {_or_dash(length.last)} tokens, where {_or_dash(time.level)} s are "
+        f"rollout time {_words(time.last)} s for {_words(length.last)} tokens, where {_words(time.level)} s are "
         f"usual ({_source(evidence)}); {percent(float(facts['slower']))} slower in the mean of the last five, "
         f"growing since rollout {evidence.since}"
     )
@@ -183,8 +181,8 @@ def _off_policy_at_start(evidence: Evidence) -> str:
 def _reward_collapse(evidence: Evidence) -> str:
     (reward,), facts = evidence.measured, dict(evidence.facts)
     return (
-        f"reward {_or_dash(reward.last)} in the {facts['rollouts']}nd rollout in a row; median of the rollouts before "
-        f"{_or_dash(reward.level)}"
+        f"reward {_words(reward.last)} in the {facts['rollouts']}nd rollout in a row; median of the rollouts before "
+        f"{_words(reward.level)}"
     )
 
 
@@ -201,15 +199,15 @@ def _cut_share_high(evidence: Evidence) -> str:
 
 def _no_signal(evidence: Evidence) -> str:
     *norm, reward = evidence.measured
-    what = f"gradient norm exactly {_or_dash(norm[0].last)}" if norm else "one reward in every group"
-    return f"{what}, reward {_or_dash(reward.last)}, {dict(evidence.facts)['rollouts']} rollouts in a row"
+    what = f"gradient norm exactly {_words(norm[0].last)}" if norm else "one reward in every group"
+    return f"{what}, reward {_words(reward.last)}, {dict(evidence.facts)['rollouts']} rollouts in a row"
 
 
 def _out_of_range(evidence: Evidence) -> str:
     (signal,) = evidence.measured
     return (
-        f"{signal.name} {_or_dash(signal.mean)} in the mean of {COUNTED[signal.over]}; {_or_dash(signal.low)} to "
-        f"{_or_dash(signal.high)} in {evidence.source}"
+        f"{signal.name} {_words(signal.mean)} in the mean of {COUNTED[signal.over]}; {_words(signal.low)} to "
+        f"{_words(signal.high)} in {evidence.source}"
     )
 
 
