@@ -11,7 +11,7 @@ import pytest
 from runs import healthy, rollout
 
 from miles_tui.core.alerting.alert import AlertState
-from miles_tui.core.model.chunks import CaughtUp, Cut, Data, Elapsed, Ended, Missing, Parsed, Why
+from miles_tui.core.model.chunks import CaughtUp, Cut, Data, Elapsed, Ended, Items, Missing, Why
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.monitor import Monitor
 
@@ -21,7 +21,7 @@ JUMPED = healthy(21) + [item for n in range(21, 30) for item in rollout(n, gap=0
 
 def jumped() -> Monitor:
     monitor = Monitor()
-    monitor.apply(Parsed(JUMPED))
+    monitor.apply(Items(JUMPED))
     return monitor
 
 
@@ -39,7 +39,7 @@ def test_a_log_says_the_same_whoever_feeds_it(log: str) -> None:
         torn.apply(Data(text[at : at + 3001]))
     torn.apply(Ended())
     reader = Reader()
-    read.apply(Parsed([*reader.feed(text), *reader.finish()]))
+    read.apply(Items([*reader.feed(text), *reader.finish()]))
     read.finish()
     assert whole.snapshot().records > 0
     assert whole.snapshot() == torn.snapshot() == read.snapshot()
@@ -70,7 +70,7 @@ def test_a_seam_goes_on_and_a_cut_does_not() -> None:
 
 def test_time_alone_tells_of_a_stall_and_a_second_without_news_makes_no_snapshot() -> None:
     monitor = Monitor()
-    monitor.apply(Parsed(healthy(20)), 1000.0)
+    monitor.apply(Items(healthy(20)), 1000.0)
     monitor.apply(Elapsed(), 1001.0)
     before = monitor.snapshot()
     monitor.apply(Elapsed(), 1002.0)
@@ -127,7 +127,7 @@ def test_a_snapshot_stays_as_it_was() -> None:
     monitor = jumped()
     before = monitor.snapshot()
     copy = dataclasses.replace(before)
-    monitor.apply(Parsed([item for n in range(30, 45) for item in rollout(n)]))
+    monitor.apply(Items([item for n in range(30, 45) for item in rollout(n)]))
     monitor.acknowledge(before.alerts[0].serial)
     after = monitor.snapshot()
     assert before == copy
@@ -177,8 +177,8 @@ def test_a_condition_goes_off_and_comes_back_as_if_it_had_never_been_off() -> No
     assert [a.state for a in off.alerts] == [AlertState.SWITCHED_OFF]
     assert off.signals["gap"].state == "not judged"
     more = [item for n in range(30, 34) for item in rollout(n, gap=0.041)]
-    monitor.apply(Parsed(more))
-    never.apply(Parsed(more))
+    monitor.apply(Items(more))
+    never.apply(Items(more))
     monitor.enable("gap-jump")
     assert monitor.snapshot() == never.snapshot()
 
@@ -192,6 +192,6 @@ def test_a_new_baseline_can_be_taken_back_until_the_next_rollout() -> None:
     assert monitor.undo_rebase()
     assert monitor.snapshot() == before
     monitor.rebase()
-    monitor.apply(Parsed(list(rollout(30, gap=0.04))))
+    monitor.apply(Items(list(rollout(30, gap=0.04))))
     assert not monitor.snapshot().can_undo_rebase
     assert not monitor.undo_rebase()

@@ -57,9 +57,11 @@ def snapshot_of(run: RunState) -> RunSnapshot:
         grace=judge.grace,
         judged=judge.at,
         signals=MappingProxyType({signal.name: _signal(run, signal, held) for signal in SIGNALS}),
-        scores=MappingProxyType({name: values_of(run.metrics[name], run.window) for name in scores_of(run.metrics)}),
+        scores=MappingProxyType({name: five_numbers(run.metrics[name], run.window) for name in scores_of(run.metrics)}),
         metrics_left_out=run.metrics_left_out,
-        conditions=MappingProxyType({name: _condition(judge, name, held) for name in {**judge.states, **CONDITIONS}}),
+        conditions=MappingProxyType(
+            {name: _condition_snapshot(judge, name, held) for name in {**judge.states, **CONDITIONS}}
+        ),
         alerts=tuple(alert.snapshot() for alert in run.alerts),
         off=frozenset(judge.off),
         rebased_at=judge.rebased_at,
@@ -73,7 +75,7 @@ def snapshot_of(run: RunState) -> RunSnapshot:
     )
 
 
-def values_of(series: Series, window: int) -> Values:
+def five_numbers(series: Series, window: int) -> Values:
     """A series in five numbers."""
     last, extent = series.last, series.extent
     finite = math.isfinite(extent.low)
@@ -95,7 +97,7 @@ def _phase(run: RunState) -> PhaseSnapshot:
     return PhaseSnapshot(phase.name, phase.since, phase.usual_end, phase.done, phase.total)
 
 
-def _condition(judge: Judge, name: str, held: Mapping[str, str]) -> ConditionSnapshot:
+def _condition_snapshot(judge: Judge, name: str, held: Mapping[str, str]) -> ConditionSnapshot:
     off = name in judge.off
     word = OFF if off else judge.states.get(name, OK)
     return ConditionSnapshot(name, word.state, word.count, word.of, word.severity, held.get(name, ""), off, word.idle)
@@ -107,7 +109,7 @@ def _condition(judge: Judge, name: str, held: Mapping[str, str]) -> ConditionSna
 def _signal(run: RunState, signal: Signal, held: Mapping[str, str]) -> SignalSnapshot:
     """`held`: the conditions that hold and say nothing, each with the one whose open alert says it already."""
     name = signal.name
-    values, known = values_of(run.signals[name], run.window), run.judge.ranges.get(name)
+    values, known = five_numbers(run.signals[name], run.window), run.judge.ranges.get(name)
     away = isinstance(known, Learning) and _away(run, values)
     learning = (known.have, known.need) if isinstance(known, Learning) and not (run.ended or away) else None
     held_by = next((by for condition, by in held.items() if name in CONDITIONS[condition].about), "")
