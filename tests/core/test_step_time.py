@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from core.step_times import TIMES, logged
+from step_times import TIMES, logged
 
 from miles_tui.core.model.series import PAUSED, Series
 from miles_tui.core.run.step_time import KEPT_ROLLOUTS, WARM_UP, Split, split

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from core.step_times import logged
 from hypothesis import given
 from hypothesis import strategies as st
+from step_times import logged
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.step_time import split
