@@ -36,14 +36,6 @@ class ThemeScreen(SubScreen):
         names = [look.name for look in self._looks]
         self.query_one("#body", Listing).at = names.index(self._before.name) if self._before.name in names else 0
 
-    def list_again(self) -> None:
-        """The files changed: the cursor stays at the theme that is worn."""
-        host = self.host
-        self._looks = list(host.looks.all().values())
-        self._before = host.looks.all().get(self._before.name, self._before)
-        self.query_one("#body", Listing).at = [look.name for look in self._looks].index(host.look.name)
-        self.fill()
-
     def fill(self) -> None:
         widest = max((len(look.name) for look in self._looks), default=0)
         room = self.size.width - widest - 4
