@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
@@ -25,7 +24,6 @@ from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.typed import CURSOR, edited
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 UNIT = cells(", tokens")  # the room that names leave for units; longer ones are where there is more
 FILTER_KEYS = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
@@ -67,19 +65,12 @@ class MetricsScreen(SubScreen):
         return self.session.chosen
 
     @property
-    def _list(self) -> Listing:
-        return self.query_one("#body", Listing)
-
-    @property
     def current(self) -> MetricEntry | None:
         """The line under the cursor."""
-        at = self._list.at
+        at = self.listing.at
         return self._entries[at] if at < len(self._entries) else None
 
     # -- what is shown -------------------------------------------------------------------------
-
-    def body(self) -> Widget:
-        return Listing(id="body")
 
     def compose(self) -> ComposeResult:
         head, title, body, keys = super().compose()
@@ -99,7 +90,7 @@ class MetricsScreen(SubScreen):
             return
         self.query_one("#field").styles.margin = (0, 0, 1 if self.size.height >= 20 else 0, 0)
         self._list_anew()
-        self._list.put(Lazily(len(self._entries), self._line))
+        self.listing.put(Lazily(len(self._entries), self._line))
         self._show_field()
         self._show_words()
         self._frame()
@@ -114,7 +105,7 @@ class MetricsScreen(SubScreen):
             at = self.chosen.at
             found = (i for i, e in enumerate(self._entries) if (at in e.names and not e.is_group) or e.group == at)
             first = next((i for i, e in enumerate(self._entries) if not e.is_group), 0)
-            self._list.at = next(found, first)
+            self.listing.at = next(found, first)
         longest = max((cells(e.label) for e in self._entries if not e.is_group), default=0)
         self._widths = widths(self.size.width, longest + UNIT)
 
@@ -220,7 +211,7 @@ class MetricsScreen(SubScreen):
         if text is not None and text != self.chosen.filter:
             self._filter(text)
         if key in ("up", "down"):
-            self._list.action_move(-1 if key == "up" else 1)
+            self.listing.action_move(-1 if key == "up" else 1)
         self._type(not leaves)
 
     on_paste = on_key

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
@@ -19,7 +18,6 @@ from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 NO_TIMES = "no step's times so far: the trainer logs them as perf/step_time and the like"
 WITHIN = "; timed inside the waiting"
@@ -44,9 +42,6 @@ class StepTimeScreen(SubScreen):
         self._sparks = Sparks(host.glyphs)
         self._split: Split | None = None
         self._taken: object = None
-
-    def body(self) -> Widget:
-        return Listing(id="body")
 
     def compose(self) -> ComposeResult:
         head, title, body, keys = super().compose()
@@ -81,7 +76,7 @@ class StepTimeScreen(SubScreen):
         name = 19 if width >= 50 else min(19, width - 18)
         self.query_one("#titles", Lines).show([step_time_titles(width, margin, name, found.steps)])
         rows = [phase_line(s, found, width, margin, name, self._sparks.draw, self._plain) for s in self.lines]
-        self.query_one("#body", Listing).put(rows)
+        self.listing.put(rows)
         self._show_words()
         self._frame()
 
@@ -106,7 +101,7 @@ class StepTimeScreen(SubScreen):
         self.query_one("#words", Lines).show([[("dim", " " * margin + text)]])
 
     def _current(self) -> Spent | None:
-        at, lines = self.query_one("#body", Listing).at, self.lines
+        at, lines = self.listing.at, self.lines
         return lines[at] if at < len(lines) else None
 
     def on_listing_moved(self) -> None:

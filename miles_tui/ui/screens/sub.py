@@ -18,6 +18,7 @@ from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
 
 BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
@@ -45,8 +46,13 @@ class SubScreen(OurScreen):
         self._said = ""
 
     def body(self) -> Widget:
-        """What stands between head and footer; its id is `body`."""
-        raise NotImplementedError
+        """What stands between head and footer, with the id `body`: a list, where a screen has nothing else."""
+        return Listing(id="body")
+
+    @property
+    def listing(self) -> Listing:
+        """The list between head and footer."""
+        return self.query_one("#body", Listing)
 
     def fill(self) -> None:
         """Put the content into the body; called when the size or the run changed."""
