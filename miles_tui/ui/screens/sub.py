@@ -24,8 +24,6 @@ BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
 ]
 
-SAID_SECONDS = 6.0  # how long the footer shows what a key did
-
 
 class SubScreen(OurScreen):
     """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
@@ -43,7 +41,6 @@ class SubScreen(OurScreen):
     def __init__(self, host: Host, session: Session, title: str) -> None:
         super().__init__(host, session)
         self._title = [Part(0, [("bright", title)])]
-        self._said = ""
 
     def body(self) -> Widget:
         """What stands between head and footer, with the id `body`: a list, where a screen has nothing else."""
@@ -89,17 +86,6 @@ class SubScreen(OurScreen):
     def turn_to(self, session: Session) -> None:
         """Show another run."""
         self.session = session
-
-    def say(self, text: str) -> None:
-        """Show a short message in the footer for a moment."""
-        self._said = text
-        self._frame()
-        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
-
-    def _unsay(self, text: str) -> None:
-        if self._said == text:
-            self._said = ""
-            self._frame()
 
     def retitle(self, title: list[Part]) -> None:
         """Change the second line."""
