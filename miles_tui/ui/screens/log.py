@@ -17,6 +17,7 @@ from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import clock, wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.history.context_lines import ContextLines, find_place
+from miles_tui.present.footer import Keys
 from miles_tui.present.log_rows import LogBook
 from miles_tui.present.log_view import LEVELS, marked, whole_text
 from miles_tui.present.styled_text import Part, Spans
@@ -60,7 +61,7 @@ class LogScreen(SubScreen):
         Binding("enter", "whole", "Whole line", id="log.whole", show=False, tooltip="The chosen line in full, below"),
         Binding("escape,q", "back", "Back", id="log.back", tooltip="Back; first out of the search"),
     ]  # fmt: skip
-    FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (
+    FOOTER: ClassVar[Keys] = (
               ("Esc", "back", 0), ("/", "search", 1), ("f", "follow", 2), ("w", "level", 3), ("p", "process", 4),
               ("u", "unfold", 5), ("n N", "match", 6), ("Enter", "whole line", 7))  # fmt: skip
     DEFAULT_CSS = """
@@ -169,7 +170,7 @@ class LogScreen(SubScreen):
             parts.append(Part(5, [("dim", "noise shown")]))
         return parts
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         return SEARCH_KEYS if self._typed is not None else super().footer()
 
     def idle_keys(self) -> set[str]:
@@ -294,8 +295,7 @@ class LogScreen(SubScreen):
 class PlaceScreen(LogScreen):
     """The lines around a rollout's record, found in the file; where it can't be found, in the lines that are kept."""
 
-    FOOTER = (("Esc", "back", 0), ("/", "search", 1), ("w", "level", 2), ("p", "process", 3), ("u", "unfold", 4),
-              ("n N", "match", 5), ("Enter", "whole line", 6))  # fmt: skip
+    FOOTER = tuple(key for key in LogScreen.FOOTER if key[0] != "f")
 
     def __init__(
         self, host: Host, session: Session, parts: Sequence[Path], rollout: int, time: float | None = None

@@ -16,12 +16,13 @@ from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import clock
 from miles_tui.present.alert_detail import numbers_of
 from miles_tui.present.empty_state import calm_lines
+from miles_tui.present.footer import footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_ALERTS, WIDE_CELLS, Plan, filled, glance_lines, plan
 from miles_tui.present.plot.sparkline_axis import Axis, Span
 from miles_tui.present.signal_rows import detail_row, label_cells
 from miles_tui.present.sparklines import Sparks, scale_words
-from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
+from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import (
     AlertView,
     HeaderView,
@@ -290,13 +291,8 @@ class MainView(OurScreen):
         keys = (*keys, ("Esc", "runs", 2)) if self.host.navigation.listed else keys
         keys = tuple(entry for entry in keys if entry[0] not in self._idle_keys())
         more: Spans = [("text", self._more)] if self._more else []
-        width = p.width - 2 * p.columns.margin
-        room = width - width_of(more) - 2 if more else width
-        if self._said:
-            line = fitted([("accent", self._said)], room)
-        else:
-            line = packed([Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in keys], room, "  ")
-        self.query_one("#keys", Lines).show([edge + between(line, more, width)])
+        line = footer_line(keys, p.width - 2 * p.columns.margin, self._said, more)
+        self.query_one("#keys", Lines).show([edge + line])
 
     def _idle_keys(self) -> set[str]:
         """Keys of the footer that would do nothing at this moment."""

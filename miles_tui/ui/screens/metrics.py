@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.text.cells import cells, cut
+from miles_tui.present.footer import Keys
 from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
 from miles_tui.present.name_filter import NameTest, matcher
 from miles_tui.present.signal_rows import detail_row
@@ -140,7 +141,7 @@ class MetricsScreen(SubScreen):
         aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", count + left_out + edge)]
         self.query_one("#field", Lines).show([fitted(between(line, aside, width), width)])
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         """On a group, Enter opens it; a signal has its row without a pin."""
         if self._typing:
             return FILTER_KEYS

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from miles_tui.core.run.run_state import Change
+from miles_tui.present.footer import footer_line
 from miles_tui.present.header import sentence
+from miles_tui.present.layout import margin_of
 from miles_tui.present.metric_tree import Lazily
 from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles
-from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
+from miles_tui.present.styled_text import Part, Spans, packed
 from miles_tui.present.view_models import HeaderView
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
@@ -102,15 +104,12 @@ class RunsScreen(SubScreen, inherit_bindings=False):
             worst_first = [Part(i, part.long) for i, part in enumerate(summary[1:] or summary)]
             self.query_one("#head", Lines).show([packed(worst_first, width, gap="  "), *need])
             return
-        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         self.query_one("#head", Lines).show([edge + packed(summary, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
         below = self.listing.below
         more: Spans = [("dim", f"↓ {below} more")] if below else []
-        room = width - 2 * margin - (width_of(more) + 2 if more else 0)
-        line = fitted([("accent", self._said)], room) if self._said else packed(keys, room, gap="  ")
-        line = between(line, more, width - 2 * margin)
+        line = footer_line(self.footer(), width - 2 * margin, self._said, more)
         self.query_one("#keys", Lines).show([edge + line])
 
     def idle_keys(self) -> set[str]:

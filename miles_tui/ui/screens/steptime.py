@@ -11,6 +11,7 @@ from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.run_state import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
+from miles_tui.present.layout import margin_of
 from miles_tui.present.sparklines import Sparks
 from miles_tui.present.step_time_bar import bar, phase_line, step_time_title, step_time_titles
 from miles_tui.present.styled_text import Spans
@@ -65,7 +66,7 @@ class StepTimeScreen(SubScreen):
         self._take()
         self.query_one("#bar").styles.height = 3 if height >= 20 else 2 if height >= 13 else 1
         self.query_one("#titles").display = height >= 13
-        margin, found = 2 if width >= 110 else 1 if width >= 76 else 0, self._split
+        margin, found = margin_of(width), self._split
         if found is None:
             self.query_one("#bar", Lines).show([[("dim", " " * margin + fit_text(NO_TIMES, width - 2 * margin))]])
             return
@@ -92,7 +93,7 @@ class StepTimeScreen(SubScreen):
             self._taken, self._split = state, split(perf, self.session.run.window)
 
     def _show_words(self) -> None:
-        spent, margin = self._current(), 2 if self.size.width >= 110 else 1 if self.size.width >= 76 else 0
+        spent, margin = self._current(), margin_of(self.size.width)
         said = "what a step takes beside these phases"
         if spent is not None and spent.part.metrics:
             known = [m.line() for name in spent.part.metrics if (m := meaning_of(name)) is not None]

@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run.run_state import Change
+from miles_tui.present.footer import Keys, footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
-from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
-from miles_tui.present.styled_text import Part, Spans, fitted, packed
+from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, margin_of
+from miles_tui.present.styled_text import Part, Spans, packed
 from miles_tui.present.view_models import header_view
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
@@ -26,10 +27,10 @@ BACK_KEYS: list[BindingType] = [
 
 
 class SubScreen(OurScreen):
-    """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
+    """A head of one line, a body, a footer of keys. `FOOTER` has the keys that it tells of."""
 
     BINDINGS: ClassVar[list[BindingType]] = BACK_KEYS
-    FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (("Esc", "back", 0),)
+    FOOTER: ClassVar[Keys] = (("Esc", "back", 0),)
     DEFAULT_CSS = """
     SubScreen { layout: vertical; overflow: hidden; background: $ground; color: $text-ink; }
     SubScreen:ansi { background: $ground; color: $text-ink; }  /* Textual's own rule for 16 colours is as near */
@@ -92,7 +93,7 @@ class SubScreen(OurScreen):
         self._title = title
         self._frame()
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         """The keys that work at this moment."""
         idle = self.idle_keys()
         return tuple(entry for entry in self.FOOTER if entry[0] not in idle)
@@ -106,13 +107,11 @@ class SubScreen(OurScreen):
         if self.too_small:
             self.query_one("#head", Lines).show(sentence(header_view(self.session.run), width, self.size.height))
             return
-        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
         navigation = self.host.navigation
         around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
         self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
-        line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
-        self.query_one("#keys", Lines).show([edge + fitted(line, width - 2 * margin)])
+        self.query_one("#keys", Lines).show([edge + footer_line(self.footer(), width - 2 * margin, self._said)])
