@@ -109,7 +109,7 @@ async def draw(picture: Picture) -> str:
     app = MilesApp(feed, setup=Setup(theme=picture.theme))
     async with app.run_test(size=picture.size) as pilot:
         async with asyncio.timeout(SECONDS):
-            while app.session.run.pace.trained != picture.until:
+            while app.session.monitor.state.pace.trained != picture.until:
                 await pilot.pause()
             await pilot.press(*picture.keys)
             while picture.shows not in (svg := app.export_screenshot(title="miles-tui").replace("&#160;", " ")):

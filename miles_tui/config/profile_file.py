@@ -18,11 +18,11 @@ def read_profile(text: str, source: str) -> Profile:
     except ValidationError as error:
         # an unknown key first: a missing one is mostly the same key, misspelt
         first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-        key, said = wrong_key(first, _table)
+        key, said = wrong_key(first, _owner_of)
         raise BadSetting(f"{source}: {key}: {said}") from None
 
 
-def _table(key: str) -> type[BaseModel]:
+def _owner_of(key: str) -> type[BaseModel]:
     return SignalProfile if "signals" in key else TimeProfile if key.startswith("time.") else Profile
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import kind_of
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.cells import DAY, cells, clock, fit_path, pad
 from miles_tui.core.text.numbers import number
 from miles_tui.present.layout import margin_of
+from miles_tui.present.state_words import how_far
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import SHAPES
 
@@ -43,22 +43,22 @@ class RunRow:
     followed: bool = True
 
 
-def run_row(name: str, run: RunState, *, note: str = "", followed: bool = True) -> RunRow:
-    """The row of a run as it stands. Costs 20 us."""
-    verdict = run.verdict()
-    worst = run.firing[0] if run.firing else None
-    shape, style = SHAPES[kind_of(run)]
-    more = f" +{len(run.firing) - 1}" if len(run.firing) > 1 else ""
+def run_row(name: str, run: RunSnapshot, *, note: str = "", followed: bool = True) -> RunRow:
+    """The row of a run as it stands."""
+    firing = run.firing
+    worst = firing[0] if firing else None
+    shape, style = SHAPES[run.kind]
+    more = f" +{len(firing) - 1}" if len(firing) > 1 else ""
     return RunRow(
         name=name,
         shape=shape if not note else "○",
         style=style if not note else "dim",
-        verdict=note or verdict,
-        rollout=run.pace.number,
-        total=run.total,
-        reward=run.signals[REWARD].mean(run.window),
-        length=run.signals[LENGTH].mean(run.window),
-        last=run.pace.last if run.pace.last is not None else run.pace.clock,
+        verdict=note or run.verdict,
+        rollout=run.rollout,
+        total=run.planned,
+        reward=run.signals[REWARD].values.mean,
+        length=run.signals[LENGTH].values.mean,
+        last=run.last if run.last is not None else run.clock,
         alert=worst.condition + more if worst is not None else "",
         alert_style="critical" if worst is not None and worst.severity is Severity.CRITICAL else "warning",
         followed=followed,
@@ -117,7 +117,7 @@ def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) 
 def table_titles(c: RunColumns) -> Spans:
     """The titles of the columns."""
     text = " " * c.margin + "  " + pad("run", c.name) + "  " + pad("verdict", c.verdict)
-    return [("dim", text + "".join("  " + _cell(title, title, size) for title, size in c.further.items()))]
+    return [("dim", text + "".join("  " + _aligned(title, title, size) for title, size in c.further.items()))]
 
 
 def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
@@ -134,18 +134,16 @@ def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
     }
     for title, size in c.further.items():
         style, text = values[title]
-        out += [("text", "  "), (style, _cell(title, text, size))]
+        out += [("text", "  "), (style, _aligned(title, text, size))]
     return out
 
 
-def _cell(title: str, text: str, size: int) -> str:
+def _aligned(title: str, text: str, size: int) -> str:
     return pad(text, size, "left" if title == ALERT_TITLE else "right")
 
 
 def _how_far(row: RunRow) -> str:
-    if row.rollout is None:
-        return NO_VALUE
-    return f"{row.rollout}/{row.total}" if row.total else str(row.rollout)
+    return how_far(row.rollout, row.total)
 
 
 def _figure(value: float | None, name: str) -> str:

@@ -50,7 +50,7 @@ class Disk:
                 real(*args)  # it is gone, whatever is said of it
             if fails:
                 raise OSError(errno.ENOTCONN if dead else self.error, "no answer")
-            got = None if name == "close" else real(*args, **options)
+            got: Any = None if name == "close" else real(*args, **options)
             if name == "open":
                 self.opened.add(got)
             return got

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -256,8 +256,8 @@ def test_standard_input_is_read_to_its_end() -> None:
         (lambda path: path.write_bytes(b"\x1f\x8b\x08garbage that is no gzip"), "the gzip file is damaged"),
     ],
 )
-def test_what_can_not_be_read_is_one_plain_line(tmp_path: Path, make: object, message: str) -> None:
-    make(tmp_path / "x")  # type: ignore[operator]
+def test_what_can_not_be_read_is_one_plain_line(tmp_path: Path, make: Callable[[Path], object], message: str) -> None:
+    make(tmp_path / "x")
     with pytest.raises(UnreadableLog, match=message) as error:
         list(read_all(tmp_path / "x"))
     assert "\n" not in str(error.value)

@@ -174,7 +174,7 @@ def test_a_packed_stream_is_unpacked_a_piece_at_a_time() -> None:
 
 
 def test_many_members_cost_their_bytes() -> None:
-    from core.costs import grows_less
+    from costs import grows_less
 
     member = gzip.compress(b"a\n")
     assert grows_less(lambda n: sum(map(len, Gunzip().feed(member * n))), 8000)

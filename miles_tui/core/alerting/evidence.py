@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Became = Literal["back", "worse"]
 
 
 @dataclass(slots=True, frozen=True)
@@ -45,7 +48,7 @@ class Evidence:
 class LaterEvidence:
     """An alert came back, or became worse, at a rollout."""
 
-    what: str  # back, worse
+    what: Became
     rollout: int | None
     evidence: Evidence
 

@@ -67,7 +67,7 @@ class MainScreen(MainView):
             if alert.seen:
                 self.say(f"{alert.condition} is marked as seen already")
                 return
-            self.session.run.judge.acknowledge(alert.source)
+            self.session.monitor.acknowledge(alert.serial)
             self.retake_alerts()
 
     def action_snooze(self) -> None:
@@ -75,8 +75,7 @@ class MainScreen(MainView):
         if alert is not None and alert.over:
             self.say(f"{alert.condition} is {over_word(alert)}: nothing to keep quiet")
         elif alert is not None:
-            judge = self.session.run.judge
-            judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
+            self.session.monitor.silence(alert.serial, 0 if alert.snoozed else SNOOZE)
             self.retake_alerts()
             self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
 
@@ -84,7 +83,7 @@ class MainScreen(MainView):
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
         from miles_tui.present.status_line import paste
 
-        text = paste(self.session.run, self.session.name, self.today)
+        text = paste(self.session.snapshot, self.session.name, self.today)
         self.host.copy(text, "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
@@ -100,16 +99,15 @@ class MainScreen(MainView):
             self._question = now
             self.say(QUESTION if self.size.width >= len(QUESTION) + 2 else SHORT_QUESTION, ASKED_SECONDS)
             return
-        run = self.session.run
-        run.judge.rebase()
+        self.session.monitor.rebase()
         self.take_all()
-        at = run.pace.number
+        at = self.session.snapshot.rollout
         since = "from here" if at is None else f"from rollout {at + 1} on"
         self.say(f"new baseline {since}; u takes it back until then" if at is not None else f"new baseline {since}")
 
     def action_undo_rebase(self) -> None:
         """Take the new baseline back, as long as no rollout came since."""
-        if self.session.run.judge.undo_rebase():
+        if self.session.monitor.undo_rebase():
             self.take_all()
             self.say("the new baseline is taken back")
         else:

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.footer import Keys, footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, margin_of
@@ -105,13 +105,13 @@ class SubScreen(OurScreen):
     def _frame(self) -> None:
         width = self.size.width
         if self.too_small:
-            self.query_one("#head", Lines).show(sentence(header_view(self.session.run), width, self.size.height))
+            self.query_one("#head", Lines).show(sentence(header_view(self.session.snapshot), width, self.size.height))
             return
         margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
         navigation = self.host.navigation
         around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
-        self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
+        self.query_one("#head", Lines).show(heading(header_view(self.session.snapshot), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         self.query_one("#keys", Lines).show([edge + footer_line(self.footer(), width - 2 * margin, self._said)])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.text.words import listed
 
 CONDITION = Condition(
     id="signal-lost",
@@ -56,12 +56,9 @@ class SignalLost:
         lost = [name for name, count in missing.items() if count >= self.MISSING]
         if lost:
             self.on = True
-            text = "; ".join(f"{name}: last logged in rollout {self.last[name]}" for name in lost)
-            return Evaluation(
-                State.FIRING,
-                f"{listed(lost)} missing in {self.MISSING} rollouts in a row ({text})",
-                signals=tuple(lost),
-            )
+            measured = tuple(Measured(name, rollout=self.last[name]) for name in lost)
+            evidence = Evidence(measured, facts=(("rollouts", self.MISSING),))
+            return Evaluation(State.FIRING, evidence, signals=tuple(lost))
         self.on = False
         waiting = max(missing.values())
         if waiting:
