@@ -16,12 +16,12 @@ from miles_tui.core.text.words import listed, percent
 MOST_NOW = 2  # signals of an alert whose newest values are told
 COUNTED = ("none", "one", "two", "three", "four", "five")
 NOT_FINITE = {"nan": "NaN", "inf": "inf", "-inf": "-inf"}
-UNNAMED = ("cut-share-high",)  # its sentence does not begin with the name of its signal
+WITHOUT_NAME = ("cut-share-high",)  # its sentence does not begin with the name of its signal
 
 
 def evidence_words(alert: AlertSnapshot | Alert) -> str:
     """Why the alert was raised, and how many more lines said it."""
-    said = sentence(alert.condition, alert.evidence)
+    said = evidence_sentence(alert.condition, alert.evidence)
     more = alert.count - 1 if alert.condition in OF_LINES else 0
     return f"{said} (and {more} more line{'s' if more > 1 else ''})" if more else said
 
@@ -31,7 +31,7 @@ def told_words(alert: AlertSnapshot | Alert) -> str:
     said, later = evidence_words(alert), alert.later
     if later is None:
         return said
-    return f"{said}; {later.what} at rollout {later.rollout}: {sentence(alert.condition, later.evidence)}"
+    return f"{said}; {later.what} at rollout {later.rollout}: {evidence_sentence(alert.condition, later.evidence)}"
 
 
 def evidence_of(run: RunSnapshot, alert: AlertSnapshot) -> str:
@@ -47,17 +47,17 @@ def evidence_of(run: RunSnapshot, alert: AlertSnapshot) -> str:
         values = run.signals[name].values
         if values.last is None or (alert.raised_step is not None and (values.rollout or 0) <= alert.raised_step):
             continue
-        value = _value(name, values.last)
+        value = _as_written(name, values.last)
         if (name, value) not in known:
             now[name] = value + (" s" if BY_NAME[name].unit == "s" else "")
     if not now:
         return told
     first = next((m.name for m in alert.evidence.measured), "")
-    alone = names == [first] and alert.condition not in UNNAMED
+    alone = names == [first] and alert.condition not in WITHOUT_NAME
     return f"{told}; now " + ", ".join(value if alone else f"{name} {value}" for name, value in now.items())
 
 
-def sentence(condition: str, evidence: Evidence) -> str:
+def evidence_sentence(condition: str, evidence: Evidence) -> str:
     """An evidence of a condition in words. What the log itself says stands for itself."""
     words = SENTENCES.get(condition)
     if words is None or evidence == NO_EVIDENCE or (evidence.text and condition != "crashed"):
@@ -75,14 +75,14 @@ def _told_values(alert: AlertSnapshot) -> Iterator[tuple[str, str]]:
         for m in evidence.measured:
             for value in (m.last, m.mean, m.level, m.scale, m.low, m.high):
                 if value is not None and not math.isnan(value):
-                    yield m.name, _value(m.name, value)
+                    yield m.name, _as_written(m.name, value)
 
 
-def _value(name: str, value: float) -> str:
+def _as_written(name: str, value: float) -> str:
     return percent(value) if name == "cut share" and math.isfinite(value) else number(value)
 
 
-def _number(value: float | None) -> str:
+def _words(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
@@ -108,37 +108,37 @@ def _gap_jump(evidence: Evidence) -> str:
     (gap,), facts = evidence.measured, dict(evidence.facts)
     since = "the first rollout" if facts.get("from start") else f"rollout {evidence.since}"
     return (
-        f"gap {_number(gap.last)}, mean of the last {COUNTED[gap.over]} {_number(gap.mean)}, high since {since}; "
-        f"level {_number(gap.level)} ± {_number(gap.scale)} ({_source(evidence)})"
+        f"gap {_words(gap.last)}, mean of the last {COUNTED[gap.over]} {_words(gap.mean)}, high since {since}; "
+        f"level {_words(gap.level)} ± {_words(gap.scale)} ({_source(evidence)})"
     )
 
 
 def _grad_norm_growth(evidence: Evidence) -> str:
     (norm,) = evidence.measured
     return (
-        f"gradient norm {_number(norm.last)}, mean of the last {COUNTED[norm.over]} {_number(norm.mean)}, rising since "
-        f"rollout {evidence.since}; usual {_number(norm.level)} "
-        f"({_number(norm.low)} to {_number(norm.high)}, {_source(evidence)})"
+        f"gradient norm {_words(norm.last)}, mean of the last {COUNTED[norm.over]} {_words(norm.mean)}, rising since "
+        f"rollout {evidence.since}; usual {_words(norm.level)} "
+        f"({_words(norm.low)} to {_words(norm.high)}, {_source(evidence)})"
     )
 
 
 def _reward_down_length_up(evidence: Evidence) -> str:
     reward, length = evidence.measured
     return (
-        f"since rollout {evidence.since}: reward {_number(reward.mean)} (mean of {COUNTED[reward.over]}), "
-        f"{_number(reward.level)} before; answer length {_number(length.mean)}, {_number(length.level)} before"
+        f"since rollout {evidence.since}: reward {_words(reward.mean)} (mean of {COUNTED[reward.over]}), "
+        f"{_words(reward.level)} before; answer length {_words(length.mean)}, {_words(length.level)} before"
     )
 
 
 def _clipped_on_policy(evidence: Evidence) -> str:
     (clipped,) = evidence.measured
-    return f"clip fraction {_number(clipped.last)} with one update per rollout; {_number(clipped.level)} is usual there"
+    return f"clip fraction {_words(clipped.last)} with one update per rollout; {_words(clipped.level)} is usual there"
 
 
 def _rollout_slowdown(evidence: Evidence) -> str:
     (time, length), facts = evidence.measured, dict(evidence.facts)
     return (
-        f"rollout time {_number(time.last)} s for {_number(length.last)} tokens, where {_number(time.level)} s are "
+        f"rollout time {_words(time.last)} s for {_words(length.last)} tokens, where {_words(time.level)} s are "
         f"usual ({_source(evidence)}); {percent(float(facts['slower']))} slower in the mean of the last five, "
         f"growing since rollout {evidence.since}"
     )
@@ -181,8 +181,8 @@ def _off_policy_at_start(evidence: Evidence) -> str:
 def _reward_collapse(evidence: Evidence) -> str:
     (reward,), facts = evidence.measured, dict(evidence.facts)
     return (
-        f"reward {_number(reward.last)} in the {facts['rollouts']}nd rollout in a row; median of the rollouts before "
-        f"{_number(reward.level)}"
+        f"reward {_words(reward.last)} in the {facts['rollouts']}nd rollout in a row; median of the rollouts before "
+        f"{_words(reward.level)}"
     )
 
 
@@ -199,15 +199,15 @@ def _cut_share_high(evidence: Evidence) -> str:
 
 def _no_signal(evidence: Evidence) -> str:
     *norm, reward = evidence.measured
-    what = f"gradient norm exactly {_number(norm[0].last)}" if norm else "one reward in every group"
-    return f"{what}, reward {_number(reward.last)}, {dict(evidence.facts)['rollouts']} rollouts in a row"
+    what = f"gradient norm exactly {_words(norm[0].last)}" if norm else "one reward in every group"
+    return f"{what}, reward {_words(reward.last)}, {dict(evidence.facts)['rollouts']} rollouts in a row"
 
 
 def _out_of_range(evidence: Evidence) -> str:
     (signal,) = evidence.measured
     return (
-        f"{signal.name} {_number(signal.mean)} in the mean of {COUNTED[signal.over]}; {_number(signal.low)} to "
-        f"{_number(signal.high)} in {evidence.source}"
+        f"{signal.name} {_words(signal.mean)} in the mean of {COUNTED[signal.over]}; {_words(signal.low)} to "
+        f"{_words(signal.high)} in {evidence.source}"
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miles_tui.core.model.chunks import Parsed, Piece
+from miles_tui.core.model.chunks import Items, Piece
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import UNREAD, RunRow, run_row
@@ -130,7 +130,7 @@ class Listed:
     async def _begin(self, setup: Setup) -> None:
         self.glance = await aside(_newest_rollouts, self.feed)
         monitor = setup.monitor(keep_metrics=False, history=max(HISTORY, 2 * setup.window))
-        monitor.apply(Parsed(self.glance.log.launch))
+        monitor.apply(Items(self.glance.log.launch))
         self.session = Session(self.feed.name, monitor, live=self.feed.live, keep_text=False, known=self.known)
 
     async def _take(self, session: Session, glance: Glance, pieces: list[Piece], owner: Owner) -> None:

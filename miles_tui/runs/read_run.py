@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.model.chunks import Elapsed, Parsed
+from miles_tui.core.model.chunks import Elapsed, Items
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.ingest.discovery import age_seconds
@@ -17,7 +17,7 @@ def read_into(monitor: Monitor, log: Log, *, ahead: bool = False) -> Monitor:
     `ahead`: as `read_items`. Raises UnreadableLog.
     """
     for items in read_items(log, pause=monitor.pause, ahead=ahead):
-        monitor.apply(Parsed(items))
+        monitor.apply(Items(items))
     return monitor
 
 

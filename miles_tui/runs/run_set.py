@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from miles_tui.core.model.chunks import Parsed
+from miles_tui.core.model.chunks import Items
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import RunRow
 from miles_tui.runs.aside import aside
@@ -92,7 +92,7 @@ class RunSet:
         known = listed.told if listed is not None else None
         session = Session(feed.name, self.setup.monitor(), live=feed.live, known=known)
         self._stops[id(session)] = asyncio.Event()
-        session.monitor.apply(Parsed(feed.launch if isinstance(feed, LiveFeed) else ()))
+        session.monitor.apply(Items(feed.launch if isinstance(feed, LiveFeed) else ()))
         return session
 
     @property

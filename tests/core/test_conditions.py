@@ -14,7 +14,7 @@ from miles_tui.core.alerting.engine import PATIENCE, Judge
 from miles_tui.core.alerting.rule_slot import IDLE
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
-from miles_tui.present.evidence_words import evidence_words, sentence
+from miles_tui.present.evidence_words import evidence_sentence, evidence_words
 
 Values = dict[str, float]
 
@@ -369,7 +369,7 @@ def test_a_stall_is_several_usual_times_and_some_minutes() -> None:
     assert stall_after(None) == 1800
     assert not is_stalled(600, 60)
     assert is_stalled(601, 60)
-    text = sentence("stalled", stalled_evidence(7200, 150, "step 74", "update_weights", grows=True))
+    text = evidence_sentence("stalled", stalled_evidence(7200, 150, "step 74", "update_weights", grows=True))
     for part in ("2.0 h", "2 min", "step 74", "update_weights", "still grows"):
         assert part in text
 

@@ -20,7 +20,7 @@ from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.run.run_state import RunState
-from miles_tui.present.evidence_words import evidence_words, sentence, told_words
+from miles_tui.present.evidence_words import evidence_sentence, evidence_words, told_words
 
 
 def changed(at: int, **by: Callable[[int, float], float]) -> list[Rollout]:
@@ -263,7 +263,7 @@ def test_a_snapshot_stays_as_the_alert_was() -> None:
     assert first.later is over.later is None
     assert back.later is not None
     assert (back.later.what, back.later.evidence.since, back.count) == ("back", 44, 2)
-    assert end == alert.snapshot()
+    assert end == dataclasses.replace(alert.snapshot(), turns=(), turned=0)
     assert told_words(first) == evidence_words(alert)
     assert told_words(end) == told_words(alert) != evidence_words(alert)
 
@@ -286,6 +286,6 @@ def test_the_words_are_made_from_the_data_alone(condition: str) -> None:
     data = json.loads(json.dumps(dataclasses.asdict(alert.evidence)))
     measured = tuple(Measured(**one) for one in data.pop("measured"))
     facts = tuple((name, value) for name, value in data.pop("facts"))
-    again = sentence(condition, Evidence(measured, facts=facts, **data))
+    again = evidence_sentence(condition, Evidence(measured, facts=facts, **data))
     assert again
     assert again == evidence_words(alert)

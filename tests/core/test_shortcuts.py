@@ -32,7 +32,7 @@ from miles_tui.core.stats.robust import (
     pulled_in,
     step_noise,
 )
-from miles_tui.present.evidence_words import sentence
+from miles_tui.present.evidence_words import evidence_sentence
 
 
 @pytest.mark.parametrize("shape", [STEP_SHAPE, RAMP_SHAPE, Shape(0.7, 0.3)])
@@ -105,7 +105,7 @@ def test_a_signal_lost_after_a_long_steady_stretch_names_its_last_rollout() -> N
     states = [rule.judge(Rollout(n, values={"gap": 0.01}), Stage.TRAINED) for n in range(50, 53)]
     assert [s.state for s in states] == [State.PENDING, State.PENDING, State.FIRING]
     assert states[-1].evidence is not None
-    assert "reward: last logged in rollout 49" in sentence("signal-lost", states[-1].evidence)
+    assert "reward: last logged in rollout 49" in evidence_sentence("signal-lost", states[-1].evidence)
 
 
 def test_no_match_where_nothing_can_be_tried() -> None:

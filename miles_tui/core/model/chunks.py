@@ -65,7 +65,7 @@ class CaughtUp:
 
 
 @dataclass(slots=True, frozen=True)
-class Parsed:
+class Items:
     """The next items of the log, read by somebody else: a second process, or whoever looked for the launch alone."""
 
     items: Sequence[Item]
@@ -77,4 +77,4 @@ class Elapsed:
 
 
 Piece = Data | Cut | Missing | Appeared | Ended  # what following gives
-Input = Piece | CaughtUp | Parsed | Elapsed
+RunInput = Piece | CaughtUp | Items | Elapsed

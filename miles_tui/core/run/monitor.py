@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.chunks import CaughtUp, Elapsed, Ended, Input, Parsed
+from miles_tui.core.model.chunks import Appeared, CaughtUp, Elapsed, Ended, Items, Missing, RunInput
 from miles_tui.core.model.series import Series
 from miles_tui.core.run.change import Change
 from miles_tui.core.run.run_state import Pauses, RunState
@@ -79,7 +79,7 @@ class Monitor:
 
     # -- what is fed -----------------------------------------------------------------------------
 
-    def apply(self, given: Input, now: float | None = None) -> Change:
+    def apply(self, given: RunInput, now: float | None = None) -> Change:
         """Take what comes next; what changed by it. `now`: the caller's clock in seconds, of a log that is live.
 
         Nothing but the time may come after `Ended`.
@@ -89,9 +89,11 @@ class Monitor:
             if change:  # a second in which nothing happens makes no snapshot
                 self._snapshot = None
             return change
+        if isinstance(given, Missing | Appeared):
+            return Change()
         self._snapshot = None
         match given:
-            case Parsed(items):
+            case Items(items):
                 return self.state.feed(items, now)
             case CaughtUp():
                 return self.state.feed(self._reader.settle(), now)

@@ -17,7 +17,7 @@ from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.ranges import Range
 from miles_tui.core.run.design import Meaning
 
-Ended = Literal["", "finished", "crashed"]
+RunEnd = Literal["", "finished", "crashed"]
 
 # The words that a signal may have beside those of `State`, see `SignalSnapshot.state`.
 MISSING, NOT_JUDGED, HELD, NOT_MEASURED = "missing", "not judged", "held back", "not measured"
@@ -94,7 +94,7 @@ class RunSnapshot:
 
     verdict: str
     kind: str
-    ended: Ended  # finished, crashed, or "" while it is not over
+    ended: RunEnd  # finished, crashed, or "" while it is not over
     records: int  # metric lines that count
     rollouts: int  # with a value, of those that no restart took back
     first: int | None  # rollout

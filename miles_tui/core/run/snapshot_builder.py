@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from miles_tui.core.alerting.alert import AlertState
@@ -33,7 +34,7 @@ def snapshot_of(run: RunState) -> RunSnapshot:
     """What is known of a run now. Costs 0.2 ms."""
     verdict, judge, pace = run.verdict(), run.judge, run.pace
     profile = judge.profile
-    alerts = tuple(alert.snapshot() for alert in run.alerts)
+    held = judge.held
     critical = any(alert.severity is Severity.CRITICAL for alert in run.firing)
     return RunSnapshot(
         verdict=verdict,
@@ -55,11 +56,13 @@ def snapshot_of(run: RunState) -> RunSnapshot:
         learning=run.learning,
         grace=judge.grace,
         judged=judge.at,
-        signals=MappingProxyType({signal.name: _signal(run, signal) for signal in SIGNALS}),
-        scores=MappingProxyType({name: values_of(run.metrics[name], run.window) for name in scores_of(run.metrics)}),
+        signals=MappingProxyType({signal.name: _signal(run, signal, held) for signal in SIGNALS}),
+        scores=MappingProxyType({name: five_numbers(run.metrics[name], run.window) for name in scores_of(run.metrics)}),
         metrics_left_out=run.metrics_left_out,
-        conditions=MappingProxyType({name: _condition(judge, name) for name in {**judge.states, **CONDITIONS}}),
-        alerts=alerts,
+        conditions=MappingProxyType(
+            {name: _condition_snapshot(judge, name, held) for name in {**judge.states, **CONDITIONS}}
+        ),
+        alerts=tuple(alert.snapshot() for alert in run.alerts),
         off=frozenset(judge.off),
         rebased_at=judge.rebased_at,
         can_undo_rebase=judge.can_undo_rebase,
@@ -72,7 +75,7 @@ def snapshot_of(run: RunState) -> RunSnapshot:
     )
 
 
-def values_of(series: Series, window: int) -> Values:
+def five_numbers(series: Series, window: int) -> Values:
     """A series in five numbers."""
     last, extent = series.last, series.extent
     finite = math.isfinite(extent.low)
@@ -94,84 +97,73 @@ def _phase(run: RunState) -> PhaseSnapshot:
     return PhaseSnapshot(phase.name, phase.since, phase.usual_end, phase.done, phase.total)
 
 
-def _condition(judge: Judge, name: str) -> ConditionSnapshot:
+def _condition_snapshot(judge: Judge, name: str, held: Mapping[str, str]) -> ConditionSnapshot:
     off = name in judge.off
     word = OFF if off else judge.states.get(name, OK)
-    held = judge.held.get(name, "")
-    return ConditionSnapshot(name, word.state, word.count, word.of, word.severity, held, off, word.idle)
+    return ConditionSnapshot(name, word.state, word.count, word.of, word.severity, held.get(name, ""), off, word.idle)
 
 
 # -- signals -------------------------------------------------------------------------------------
 
 
-def _signal(run: RunState, signal: Signal) -> SignalSnapshot:
+def _signal(run: RunState, signal: Signal, held: Mapping[str, str]) -> SignalSnapshot:
+    """`held`: the conditions that hold and say nothing, each with the one whose open alert says it already."""
     name = signal.name
-    state, severity = _standing(run, name)
-    known = run.judge.ranges.get(name)
+    values, known = five_numbers(run.signals[name], run.window), run.judge.ranges.get(name)
+    away = isinstance(known, Learning) and _away(run, values)
+    learning = (known.have, known.need) if isinstance(known, Learning) and not (run.ended or away) else None
+    held_by = next((by for condition, by in held.items() if name in CONDITIONS[condition].about), "")
+    meaning = run.design.meanings.get(name)
+    measured = meaning is None or _is_measured(run, meaning, name, values)
+    state, severity = _alerted(run, name)
+    if not measured and state != State.FIRING:
+        state = NOT_MEASURED
+    elif values.last is None and state != State.FIRING:
+        state = MISSING
+    elif not state:
+        state = HELD if held_by else _judged(run, name, away=away, learning=learning is not None)
     return SignalSnapshot(
         name=name,
         log_name=run.log_names.get(name, signal.log_names[0]),
-        values=values_of(run.signals[name], run.window),
+        values=values,
         state=state,
         severity=severity,
-        held_by=_held_by(run, name),
+        held_by=held_by,
         range=known if isinstance(known, Range) else None,
-        learning=_learned(run, name),
-        meaning=run.design.meanings.get(name),
-        measured=_not_measured(run, name) is None,
+        learning=learning,
+        meaning=meaning,
+        measured=measured,
     )
 
 
-def _standing(run: RunState, name: str) -> tuple[str, Severity | None]:
-    """The word of `SignalSnapshot.state`; with `firing` comes the worst severity."""
-    open_ = [a for a in run.alerts if a.open and name in a.about]
-    firing = {a.severity for a in open_ if a.state is AlertState.FIRING}
+def _alerted(run: RunState, name: str) -> tuple[str, Severity | None]:
+    """firing with the worst severity, or recovering, where an alert about the signal is open; else nothing."""
+    open_ = [alert for alert in run.alerts if alert.open and name in alert.about]
+    firing = [alert.severity for alert in open_ if alert.state is AlertState.FIRING]
     if firing:
         return State.FIRING, max(firing, key=lambda severity: severity.rank)
-    if _not_measured(run, name):
-        return NOT_MEASURED, None
-    if run.signals[name].last is None:
-        return MISSING, None
-    if open_:
-        return State.RECOVERING, None
-    if _held_by(run, name):
-        return HELD, None
+    return (State.RECOVERING if open_ else ""), None
+
+
+def _judged(run: RunState, name: str, *, away: bool, learning: bool) -> str:
+    """The word of the conditions on a signal that no alert is about."""
     said = {reading.state for reading in run.judge.readings_of(name)} - {State.OFF}
-    if _away(run, name) or (run.ended and State.LEARNING in said):
-        return NOT_JUDGED, None  # nothing more will be learned
+    if away or (run.ended and State.LEARNING in said):
+        return NOT_JUDGED  # nothing more will be learned
     for state in (State.PENDING, State.LEARNING):
         if state in said:
-            return state, None
-    if said and _learned(run, name) is not None:
-        return State.LEARNING, None
+            return state
+    if said and learning:
+        return State.LEARNING
     known = run.judge.ranges.get(name)
-    judged = said or (isinstance(known, Range) and known.owner != OWN)
-    return State.OK if judged else NOT_JUDGED, None
+    return State.OK if said or (isinstance(known, Range) and known.owner != OWN) else NOT_JUDGED
 
 
-def _not_measured(run: RunState, name: str) -> Meaning | None:
-    """The setting by which the newest value of a signal says nothing of the run, or that there is none; else None."""
-    meaning = run.design.meanings.get(name)
-    last = run.signals[name].last
-    if meaning is None or (meaning.absent if last is None else not run.design.measures(name, last.value)):
-        return meaning
-    return None
+def _is_measured(run: RunState, meaning: Meaning, name: str, values: Values) -> bool:
+    """Whether the newest value of a signal that a setting bears on was measured, or it is to have one."""
+    return not meaning.absent if values.last is None else run.design.measures(name, values.last)
 
 
-def _learned(run: RunState, name: str) -> tuple[int, int] | None:
-    """(have, need) rollouts of a signal's range while it is being learned; None also where its values stay away."""
-    known = run.judge.ranges.get(name)
-    return (known.have, known.need) if isinstance(known, Learning) and not run.ended and not _away(run, name) else None
-
-
-def _away(run: RunState, name: str) -> bool:
+def _away(run: RunState, values: Values) -> bool:
     """Whether a signal whose range is not known had no value for as long as a rule waits for one."""
-    if not isinstance(run.judge.ranges.get(name), Learning):
-        return False
-    last = run.signals[name].last
-    return (run.pace.count if last is None else (run.judge.at or 0) - last.rollout) >= PATIENCE
-
-
-def _held_by(run: RunState, name: str) -> str:
-    """The condition whose open alert keeps another from raising one on this signal, or ""."""
-    return next((by for held, by in run.judge.held.items() if name in CONDITIONS[held].about), "")
+    return (run.pace.count if values.rollout is None else (run.judge.at or 0) - values.rollout) >= PATIENCE

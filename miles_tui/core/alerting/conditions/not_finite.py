@@ -40,6 +40,8 @@ class NotFinite:
 
     def __init__(self) -> None:
         self.on, self.clear = False, 0
+        self.bad: list[str] = []  # the names that `word` speaks of
+        self.word = OK
 
     def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:
         """See `Rule.judge`."""
@@ -48,8 +50,11 @@ class NotFinite:
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
         bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]
         if bad:
+            if not self.on or bad != self.bad:  # the same names in the next rollout say nothing more
+                self.bad = bad
+                self.word = Evaluation(State.FIRING, self._evidence(rollout, bad), signals=tuple(bad[:MOST_NAMED]))
             self.on, self.clear = True, 0
-            return Evaluation(State.FIRING, self._evidence(rollout, bad), signals=tuple(bad[:MOST_NAMED]))
+            return self.word
         if not self.on:
             return OK
         if stage is Stage.TRAINED and rollout.values:

@@ -32,6 +32,8 @@ class SignalLost:
         self.missing = dict.fromkeys(self.seen, 0)
         self.last = dict.fromkeys(self.seen, 0)
         self.on = False
+        self.lost: list[str] = []  # the signals that `word` speaks of
+        self.word = OK
         self._steady: frozenset[str] | None = None  # the signals, while each has been there, or not, long enough
         self._newest = 0  # the last rollout of a steady stretch, not yet in `last`
 
@@ -55,10 +57,13 @@ class SignalLost:
                 seen[name] = 0
         lost = [name for name, count in missing.items() if count >= self.MISSING]
         if lost:
+            if not self.on or lost != self.lost:
+                self.lost = lost
+                measured = tuple(Measured(name, rollout=self.last[name]) for name in lost)
+                evidence = Evidence(measured, facts=(("rollouts", self.MISSING),))
+                self.word = Evaluation(State.FIRING, evidence, signals=tuple(lost))
             self.on = True
-            measured = tuple(Measured(name, rollout=self.last[name]) for name in lost)
-            evidence = Evidence(measured, facts=(("rollouts", self.MISSING),))
-            return Evaluation(State.FIRING, evidence, signals=tuple(lost))
+            return self.word
         self.on = False
         waiting = max(missing.values())
         if waiting:
