@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from miles_tui.ingest.files.fingerprint import is_packed
+from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, Lost, PlainFile, in_words
 from miles_tui.ingest.files.rotations import is_rotation
