@@ -241,9 +241,6 @@ class Reader:
         self._torn = PartialLine(line, len(records))
         for record in records:
             since = self._emit(record, data, since, start, stop, items)
-        if at < self._whole_until and (lost := self._torn.lost_at(data, at, self._whole_until)) >= 0:
-            self._torn = None
-            at = lost
         return at, since
 
     def _emit(self, record: Record, data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:
