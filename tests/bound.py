@@ -11,6 +11,7 @@ from typing import Any
 
 from ways import TALKS, WAYS, Way
 
+from miles_tui.present.log_rows import LogBook
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.listing import Listing
@@ -85,7 +86,7 @@ def log_at(at: int, following: bool = False) -> Effect:
     """The line under the cursor of the log; negative ones from its end."""
 
     def effect(s: Seen) -> bool:
-        book = s.one(LogView).book
+        book: LogBook = s.one(LogView).book
         return book.follow == following and book.at == at % len(book.items)
 
     return effect
@@ -104,7 +105,7 @@ def differs(s: Seen) -> bool:
 
 
 def ended(s: Seen) -> bool:
-    return s.app._exit and s.app.return_code == 0
+    return bool(s.app._exit and s.app.return_code == 0)
 
 
 def marks(*names: str) -> Effect:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,11 +15,11 @@ LOGS = ROOT / "sample_logs"
 
 
 def run(
-    *argv: str, cwd: Path | None = None, stdin: bytes = b"", **environment: str
+    *argv: str, cwd: Path | None = None, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-m", "miles_tui", *argv],
-        capture_output=True, cwd=cwd, input=stdin, env={**os.environ, **environment}, check=False, timeout=60,
+        capture_output=True, cwd=cwd, input=stdin, env={**os.environ, **(env or {})}, check=False, timeout=60,
     )  # fmt: skip
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from miles_tui.ui.app import MilesApp
 
@@ -20,6 +21,10 @@ class Driven:
     def text(self) -> str:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    def is_on(self, kind: type[Screen[None]]) -> bool:
+        """Whether the screen on top is of that kind."""
+        return isinstance(self.app.screen, kind)
 
     async def press(self, *keys: str) -> str:
         await self.pilot.press(*keys)

@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from miles_tui.ingest.follow.chunks import Data
+from miles_tui.core.model.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.runs.run_options import Setup
@@ -109,7 +109,7 @@ async def draw(picture: Picture) -> str:
     app = MilesApp(feed, setup=Setup(theme=picture.theme))
     async with app.run_test(size=picture.size) as pilot:
         async with asyncio.timeout(SECONDS):
-            while app.session.run.pace.trained != picture.until:
+            while app.session.monitor.state.pace.trained != picture.until:
                 await pilot.pause()
             await pilot.press(*picture.keys)
             while picture.shows not in (svg := app.export_screenshot(title="miles-tui").replace("&#160;", " ")):

@@ -7,18 +7,27 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyte
 from ptyprocess import PtyProcess
 
 
+def has(*words: str) -> Callable[[str], bool]:
+    """Whether a screen's text has all these words, for a wait in a loop."""
+    return lambda text: all(part in text for part in words)
+
+
 class Terminal:
     """A program in a pseudo-terminal of `columns` x `rows`; every wait has a deadline."""
 
-    def __init__(self, argv: Sequence[str], columns: int = 120, rows: int = 36, **environment: str) -> None:
-        env = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8", **environment}
-        self.process = PtyProcess.spawn(list(argv), dimensions=(rows, columns), env=env)
+    def __init__(
+        self, argv: Sequence[str], columns: int = 120, rows: int = 36, env: Mapping[str, str] | None = None
+    ) -> None:
+        ours = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}
+        self.process = PtyProcess.spawn(
+            list(argv), dimensions=(rows, columns), env={**os.environ, **ours, **(env or {})}
+        )
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.bytes = 0

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import LOGS, one_clear_line, run
@@ -28,8 +29,11 @@ RAISED = {
 }  # fmt: skip
 
 
+Report = dict[str, Any]  # as JSON gives it
+
+
 @pytest.fixture(scope="module")
-def reports() -> dict[str, dict]:
+def reports() -> dict[str, Report]:
     done = run("check", "--format", "json", *(str(LOGS / f"{name}.log") for name in RAISED))
     assert done.returncode == 1, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -38,7 +42,7 @@ def reports() -> dict[str, dict]:
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_recorded_logs_raise_what_they_must_and_nothing_else(reports: dict[str, dict], name: str) -> None:
+def test_recorded_logs_raise_what_they_must_and_nothing_else(reports: dict[str, Report], name: str) -> None:
     alerts = [a for a in reports[name]["alerts"] if a["severity"] != "notice"]
     assert {a["condition"] for a in alerts} == set(RAISED[name])
     for alert in alerts:
@@ -48,7 +52,7 @@ def test_recorded_logs_raise_what_they_must_and_nothing_else(reports: dict[str, 
         assert alert["first_check"]
 
 
-def test_the_shape_of_the_report(reports: dict[str, dict]) -> None:
+def test_the_shape_of_the_report(reports: dict[str, Report]) -> None:
     plain = reports["plain-seed1"]
     assert plain["rollouts"] == 48
     assert plain["last_rollout"] == 47
@@ -207,14 +211,14 @@ def test_calibrate_writes_a_profile_that_check_uses(tmp_path: Path) -> None:
 def test_a_named_profile_lives_in_the_config_folder(tmp_path: Path) -> None:
     seeds = [str(LOGS / f"plain-seed{n}.log") for n in (1, 2)]
     home = {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert run("calibrate", *seeds, "--name", "lab", **home).returncode == 0
+    assert run("calibrate", *seeds, "--name", "lab", env=home).returncode == 0
     assert (tmp_path / "miles-tui" / "profiles" / "lab.toml").exists()
-    again = run("calibrate", *seeds, "--name", "lab", **home)
+    again = run("calibrate", *seeds, "--name", "lab", env=home)
     assert again.returncode == 0
     assert "lab.toml: replaces the ranges of 96 rollouts from 2 runs" in one_clear_line(again)
-    assert "lab" in run("profiles", **home).stdout
-    assert run("check", "--profile", "lab", seeds[0], **home).returncode == 0
-    wrong = run("check", "--profile", "lob", seeds[0], **home)
+    assert "lab" in run("profiles", env=home).stdout
+    assert run("check", "--profile", "lab", seeds[0], env=home).returncode == 0
+    wrong = run("check", "--profile", "lob", seeds[0], env=home)
     assert wrong.returncode == 2
     assert "no profile lob" in one_clear_line(wrong)
 
@@ -279,15 +283,15 @@ def test_explain_tells_what_holds_a_condition_back() -> None:
 
 def test_config_names_where_each_value_came_from(tmp_path: Path) -> None:
     folder = tmp_path / "miles-tui"
-    assert "# default" in run("config", XDG_CONFIG_HOME=str(tmp_path)).stdout
+    assert "# default" in run("config", env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
     assert not folder.exists(), "asking writes nothing"
     folder.mkdir()
     (folder / "config.toml").write_text('theme = "light"\n[notify]\nbell = "never"\n')
-    text = run("config", XDG_CONFIG_HOME=str(tmp_path)).stdout
+    text = run("config", env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
     assert 'theme = "light"  # file' in text
     assert 'bell = "never"  # file' in text
     (folder / "config.toml").write_text("thme = 1\n")
-    wrong = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    wrong = run("config", env={"XDG_CONFIG_HOME": str(tmp_path)})
     assert wrong.returncode == 2
     assert 'config.toml: thme: unknown key; did you mean "theme"?' in one_clear_line(wrong)
 
@@ -296,12 +300,12 @@ def test_config_tells_every_wrong_value_in_plain_words(tmp_path: Path) -> None:
     (tmp_path / "miles-tui").mkdir()
     file = tmp_path / "miles-tui" / "config.toml"
     file.write_text('theme = "lihgt"\nmouse = false\n')
-    done = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    done = run("config", env={"XDG_CONFIG_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert 'theme: there is no theme lihgt; did you mean "light"?' in one_clear_line(done)
     assert "mouse = false  # file" in done.stdout, "the others are in force"
     file.write_text('theme = "lihgt"\nwindow = 2\nmouse = 3\n[notify]\nbell = "x"\ncommand_seconds = 0\n')
-    done = run("config", XDG_CONFIG_HOME=str(tmp_path))
+    done = run("config", env={"XDG_CONFIG_HOME": str(tmp_path)})
     assert done.returncode == 2
     assert [line.partition("config.toml: ")[2] for line in done.stderr.splitlines()] == [
         'theme: there is no theme lihgt; did you mean "light"?',

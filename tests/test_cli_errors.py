@@ -193,7 +193,7 @@ def test_a_slip_is_told_in_plain_words_and_leaves_nothing(tmp_path: Path, argv: 
     (tmp_path / "notes.md").write_text("# Notes\n\nsome text\n")
     (tmp_path / "folder").mkdir()
     given = [str(LOGS / "plain-seed1.log") if a == "LOG" else a for a in shlex.split(argv)]
-    done = run(*given, cwd=tmp_path, XDG_CONFIG_HOME=str(tmp_path / "own"))
+    done = run(*given, cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path / "own")})
     assert done.returncode == 2
     assert says in one_clear_line(done)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "notes.md"]
@@ -212,6 +212,6 @@ def test_what_is_to_be_pasted_can_be(tmp_path: Path) -> None:
     home = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
     seeds = [str(LOGS / f"plain-seed{n}.log") for n in (1, 2)]
     for given in (["--name", "Two words"], ["-o", "mine"], ["-o", "it's mine.toml"]):
-        said = run("calibrate", *seeds, *given, cwd=tmp_path, **home).stdout
+        said = run("calibrate", *seeds, *given, cwd=tmp_path, env=home).stdout
         option = shlex.split(said.splitlines()[-1].removeprefix("use it with "))
-        assert run("check", seeds[0], *option, cwd=tmp_path, **home).returncode == 0, said
+        assert run("check", seeds[0], *option, cwd=tmp_path, env=home).returncode == 0, said

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from costs import grows_less
 from runs import rollout
-from terminal import Terminal
+from terminal import Terminal, has
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.run.run_state import RunState
@@ -112,7 +112,7 @@ def test_memory_and_descriptors_stay_flat_over_a_long_run(tmp_path: Path) -> Non
             if n % 2000 == 0:
                 terminal.drain(0.02, 0.5)
             if n % 20_000 == 19_999:  # two parts a rollout
-                terminal.wait(lambda text, last=36 + n // 2: f"rollout {last} " in text, 120)  # type: ignore[misc]
+                terminal.wait(has(f"rollout {36 + n // 2} "), 120)
                 os.truncate(log, 0)  # disk is bounded too
                 terminal.drain(0.5, 20)
                 marks.append(process.memory_info().rss >> 20)

@@ -104,6 +104,7 @@ LONGER = {
     "core.alerting.engine.Judge": "every way to the state of the rules and alerts",
     "core.parsing.reader.Reader": "one buffer from bytes to records",
     "core.run.run_state.RunState": "the single writer",
+    "core.run.snapshot_builder.snapshot_of": "a line for each field of the contract",
     "core.stats.duration_model._improve": "one step of one fit: its terms share all sums",
     "ingest.follow.follower.follow_blocking": "one loop, read in its order",
     "ingest.follow.rotation_tracker.Succession": "which file comes next: a state machine",

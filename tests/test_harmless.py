@@ -87,7 +87,7 @@ COMMANDS = [
 @pytest.mark.parametrize("argv", COMMANDS, ids=lambda argv: ascii(" ".join(argv)).replace("\\", "")[:40])
 def test_no_command_lets_a_control_through(place: Path, argv: list[str]) -> None:
     name = f"log{ACTS}\n.log"
-    done = run(*[name if part == "LOG" else part for part in argv], cwd=place, XDG_CONFIG_HOME=str(place))
+    done = run(*[name if part == "LOG" else part for part in argv], cwd=place, env={"XDG_CONFIG_HOME": str(place)})
     assert "Traceback" not in done.stderr
     assert done.stdout + done.stderr
     is_harmless(done.stdout)
@@ -97,7 +97,7 @@ def test_no_command_lets_a_control_through(place: Path, argv: list[str]) -> None
 def test_the_settings_and_a_profile_are_toml_that_says_the_same(place: Path) -> None:
     import tomllib
 
-    text = run("config", cwd=place, XDG_CONFIG_HOME=str(place)).stdout
+    text = run("config", cwd=place, env={"XDG_CONFIG_HOME": str(place)}).stdout
     assert tomllib.loads(text)["metrics"] == [f"m{ACTS}"]
 
 
@@ -115,7 +115,7 @@ def test_the_dashboard_writes_no_control_of_others(place: Path, argv: list[str])
     name = f"log{ACTS}\n.log"
     given = [str(place / (name if part == "LOG" else part)) for part in argv]
     where = {"XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": os.devnull}
-    terminal = Terminal([sys.executable, "-m", "miles_tui", *given], **where)
+    terminal = Terminal([sys.executable, "-m", "miles_tui", *given], env=where)
     try:
         terminal.wait(lambda text: "reward" in text or "log" in text)
         terminal.drain()

@@ -72,7 +72,7 @@ def test_the_dashboard_follows_a_log_and_draws_a_chart(
     text = (LOGS / "plain-seed1.log").read_bytes()
     half = text.index(b"perf 24: ")
     log.write_bytes(text[:half])
-    with Terminal([python, "-m", "miles_tui", str(log)], **environment) as terminal:
+    with Terminal([python, "-m", "miles_tui", str(log)], env=environment) as terminal:
         terminal.wait(lambda shown: "of 48" in shown and "profile manual" in shown)
         with log.open("ab") as file:
             file.write(text[half:])
@@ -89,7 +89,7 @@ def test_the_dashboard_follows_a_log_and_draws_a_chart(
 
 
 def test_the_demo(python: str, environment: dict[str, str]) -> None:
-    with Terminal([python, "-m", "miles_tui", "demo", "--speed", "50"], **environment) as terminal:
+    with Terminal([python, "-m", "miles_tui", "demo", "--speed", "50"], env=environment) as terminal:
         terminal.wait(lambda shown: "gap-jump" in shown and "rollout 47 of 48" in shown)
         terminal.send("q")
         assert terminal.wait_end() == 0

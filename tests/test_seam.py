@@ -7,18 +7,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from ingest.tailing import Clock
 
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.records import Record
+from miles_tui.core.model.chunks import Cut
+from miles_tui.core.model.records import Item, Record
 from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.change import Change
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.run_state import RunState
 from miles_tui.ingest.files.log_file import Log
-from miles_tui.ingest.follow.chunks import Cut
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.glance import Glance
 from miles_tui.ingest.follow.tailer import Tailer
@@ -37,23 +39,33 @@ WHOLE = [(0, 0.5), (1, 1.5), (2, 2.5)]
 Told = list[tuple[int, object]]
 
 
-def told(items: object) -> Told:
-    return [(i.number, i.metrics["train/grad_norm"]) for i in items if isinstance(i, Record)]  # type: ignore[attr-defined]
+def told(items: Iterable[Item]) -> Told:
+    return [(i.number, i.metrics["train/grad_norm"]) for i in items if isinstance(i, Record)]
 
 
 def as_check_has_it(log: Path, *before: Path) -> Told:
     return told(item for items in read_items(Log(log, "train.log", before)) for item in items)
 
 
+class Hearing(RunState):
+    def __init__(self, records: Told) -> None:
+        super().__init__(Judge())
+        self.told = records
+
+    def feed(self, items: Iterable[Item], now: float | None = None) -> Change:
+        items = list(items)
+        self.told += told(items)
+        return super().feed(items, now)
+
+
 class Heard(Session):
     """A session whose records are kept."""
 
     def __init__(self) -> None:
-        run = RunState(Judge())
-        super().__init__("train.log", run)
         self.records: Told = []
-        feed = run.feed
-        run.feed = lambda items, now=None: (self.records.extend(told(items)), feed(items, now))[1]  # type: ignore[method-assign]
+        monitor = Monitor()
+        monitor.state = Hearing(self.records)
+        super().__init__("train.log", monitor)
 
 
 def torn(folder: Path, cut: int, rest: bytes | None = None) -> tuple[Path, Path]:

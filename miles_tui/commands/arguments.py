@@ -17,7 +17,7 @@ from miles_tui.stdio import complain
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
-    from miles_tui.core.run.run_state import RunState
+    from miles_tui.core.run.monitor import Monitor
     from miles_tui.ingest.files.log_file import Log
     from miles_tui.ingest.history.pause_log import PauseLog
     from miles_tui.runs.run_options import Setup
@@ -135,26 +135,25 @@ def load_profile(name: str | None) -> Profile | None:
     return load(name)
 
 
-def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[], RunState]:
+def own_runs(a: argparse.Namespace, *, keep_metrics: bool = True) -> Callable[[], Monitor]:
     """What makes a run that nothing was fed to yet, judged and counted by options and settings as the dashboard's.
 
     Options win. What is wrong in the settings is a line to standard error each, and counts as not written, as on the
     screen. Where they say nothing of this they are not read: pydantic costs 75 ms, the screen's setup 5. Raises
     BadSetting for an option that is wrong.
     """
-    from miles_tui.core.alerting.engine import Judge
-    from miles_tui.core.run.run_state import RunState
+    from miles_tui.core.run.monitor import Monitor
 
     profile = load_profile(a.profile)
     if not _say_how_to_judge(config_dir() / "config.toml"):
-        return lambda: RunState(Judge(profile), keep_metrics=keep_metrics)
+        return partial(Monitor, profile, keep_metrics=keep_metrics)
     from miles_tui.runs.run_options import Setup
 
     setup = from_settings(Setup())
     for said in setup.wrong.values():
         complain(said)
     setup = setup if profile is None else replace(setup, profile=profile)
-    return partial(setup.run, keep_metrics=keep_metrics)
+    return partial(setup.monitor, keep_metrics=keep_metrics)
 
 
 def _say_how_to_judge(settings: Path) -> bool:

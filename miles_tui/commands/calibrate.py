@@ -12,11 +12,13 @@ from miles_tui.config.profile_store import place, replaced, save
 from miles_tui.core.alerting.calibration import doubts, learn
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.model.rollout import Rollout
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.errors import NoMetric, UsageError
 from miles_tui.ingest.discovery import Log, find_logs
-from miles_tui.runs.read_run import read_log
+from miles_tui.runs.read_run import read_to_end
 from miles_tui.stdio import complain, one_line, say
 
 
@@ -61,7 +63,7 @@ class Recorder(Judge):
         self.rollouts.append(rollout)
         super().trained(rollout)
 
-    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+    def restarted(self, at: int, time: float | None, evidence: Evidence) -> None:
         self.rollouts = [r for r in self.rollouts if r.number < at]
         super().restarted(at, time, evidence)
 
@@ -79,13 +81,12 @@ def learn_from(logs: Sequence[Log], name: str, pause: str | None = None) -> tupl
     runs, raised, arguments, cut_short = [], [], [], list[str]()
     for log in logs:
         judge = Recorder(known)
-        run = read_log(log, judge)
-        run.finish()
+        run = read_to_end(Monitor(known, judge=judge, keep_metrics=False), log)
         if not run.records:
             raise NoMetric(f"{log}: {run.why_empty}")
         runs.append(judge.rollouts)
         raised.append([a.condition for a in run.alerts if a.severity is not Severity.NOTICE])
-        arguments.append(run.args)
+        arguments.append(run.arguments)
         cut_short += run.cut_short
     names = [str(log) for log in logs]
     profile = learn(name, runs, names, arguments)

@@ -6,7 +6,6 @@ Plain dataclasses, for nothing is checked here: pydantic would be 75 of the 180 
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,20 +14,23 @@ from typing import TYPE_CHECKING, Literal
 
 from miles_tui.commands.arguments import add_profile, add_source, given_name, load_profile, parser, pauses_of, wanted
 from miles_tui.commands.export import plain_number
-from miles_tui.core.alerting.alert import AlertReport, AlertState, alert_report
-from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.model.signals import BY_NAME, SIGNALS, Signal
-from miles_tui.core.run.run_state import Pauses, RunState
-from miles_tui.core.run.status import evidence_of, held_by, not_measured, standing
+from miles_tui.core.alerting.alert import AlertState
+from miles_tui.core.model.signals import BY_NAME
+from miles_tui.core.run.monitor import Monitor
+from miles_tui.core.run.snapshot import RunSnapshot, SignalSnapshot
 from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.discovery import Log, age_seconds, find_logs, here, newest_log
-from miles_tui.runs.read_run import read_log
+from miles_tui.present.alert_report import AlertReport, alert_report
+from miles_tui.present.evidence_words import evidence_of
+from miles_tui.present.state_words import since_words
+from miles_tui.runs.read_run import read_to_end
 from miles_tui.stdio import complain, hand_over, not_all, say
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
+    from miles_tui.core.run.fate import Pauses
 
 # A file that was written to less than this long ago, or than three usual rollouts, is a live log.
 LIVE_SECONDS = 120.0
@@ -164,69 +166,66 @@ class Report:
 
 def judge_log(log: Log, profile: Profile | None = None, pauses: Pauses | None = None) -> Report:
     """Read a log to its end and judge it. Raises UnreadableLog."""
-    run = read_log(log, Judge(profile), pauses=pauses, ahead=True)
+    run = read_to_end(Monitor(profile, pauses=pauses, keep_metrics=False), log, ahead=True)
     age = age_seconds(log, time.time())
-    live = age is not None and age < max(LIVE_SECONDS, 3 * (run.pace.usual or 0.0))
-    run.finish()
-    report = report_of(run, str(log), live=live, why=run.why_empty)
-    report.cut_short = run.cut_short
-    if profile is not None:
-        report.warnings = warnings_of(profile, run)
-    return report
+    live = age is not None and age < max(LIVE_SECONDS, 3 * (run.usual or 0.0))
+    return report_of(run, str(log), live=live)
 
 
-def warnings_of(profile: Profile, run: RunState) -> list[str]:
+def warnings_of(run: RunSnapshot) -> list[str]:
     """What a person must know who uses this profile for this run, a sentence each."""
-    differences = profile.differences(run.args)
-    unfit = [f"profile {profile.name} is of another setup ({'; '.join(differences)})"] if differences else []
-    return ([profile.warning] if profile.warning else []) + unfit
+    unfit = [f"profile {run.profile} is of another setup ({'; '.join(run.misfit)})"] if run.misfit else []
+    return ([run.profile_warning] if run.profile_warning else []) + unfit
 
 
-def report_of(run: RunState, name: str, *, live: bool, why: str = "") -> Report:
-    """The state of a run as a report."""
+def report_of(run: RunSnapshot, name: str, *, live: bool) -> Report:
+    """A run as a report."""
+    signals = run.signals.values()
     return Report(
         log=name.encode(errors="surrogateescape").decode(errors="replace"),  # a file's name may be no UTF-8
-        rollouts=run.pace.count,
-        last_rollout=run.pace.number,
+        rollouts=run.rollouts,
+        last_rollout=run.rollout,
         updates_per_rollout=run.updates_per_rollout,
         attempts=run.attempt if run.records else 0,
         state=_state(run, live),
-        verdict=run.verdict(),
-        profile=run.judge.profile.name if run.judge.profile else None,
-        signals={s.name: _signal_report(run, s) for s in SIGNALS},
+        verdict=run.verdict,
+        profile=run.profile or None,
+        signals={s.name: _signal_report(s) for s in signals},
         alerts=[alert_report(a) for a in run.alerts],
         records=run.records,
-        why_empty=why,
-        planned=run.total,
-        held={s.name: by for s in SIGNALS if (by := held_by(run, s.name))},
-        by_design={s.name: f"{m.why.partition(':')[0]}, {m.flag}" for s in SIGNALS if (m := not_measured(run, s.name))},
+        why_empty=run.why_empty,
+        planned=run.planned,
+        warnings=warnings_of(run),
+        cut_short=list(run.cut_short),
+        held={s.name: s.held_by for s in signals if s.held_by},
+        by_design={
+            s.name: f"{s.meaning.why.partition(':')[0]}, {s.meaning.flag}"
+            for s in signals
+            if s.meaning is not None and not s.measured
+        },
         told=[evidence_of(run, a) for a in run.alerts],
     )
 
 
-def _state(run: RunState, live: bool) -> RunWord:
-    if run.ended == "crashed":
-        return "crashed"
-    if run.ended == "finished":
-        return "finished"
+def _state(run: RunSnapshot, live: bool) -> RunWord:
+    if run.ended:
+        return run.ended
     if any(a.condition == "stalled" and a.state is not AlertState.RESOLVED for a in run.alerts):
         return "stalled"
     return "running" if live else "unknown"
 
 
-def _signal_report(run: RunState, signal: Signal) -> SignalReport:
-    series = run.signals[signal.name]
-    last, extent, mean = series.last, series.extent, series.mean(run.window)
-    finite = math.isfinite(extent.low)
+def _signal_report(signal: SignalSnapshot) -> SignalReport:
+    values = signal.values
     return SignalReport(
-        log_name=run.log_names.get(signal.name, signal.log_names[0]),
-        last=_plain_or_none(last.value if last else None),
-        mean5=_plain_or_none(mean),
-        min=_plain_or_none(extent.low if finite else None),
-        max=_plain_or_none(extent.high if finite else None),
-        swing=_plain_or_none(extent.swing if extent.count > 1 else None),
-        count=extent.count,
-        state=standing(run, signal.name)[0],
+        log_name=signal.log_name,
+        last=_plain_or_none(values.last),
+        mean5=_plain_or_none(values.mean),
+        min=_plain_or_none(values.low),
+        max=_plain_or_none(values.high),
+        swing=_plain_or_none(values.swing),
+        count=values.count,
+        state=signal.state,
     )
 
 
@@ -236,7 +235,7 @@ def _plain_or_none(value: float | None) -> Number:
 
 def _alert_lines(alert: AlertReport, evidence: str) -> list[str]:
     mark = "·" if alert.state == "resolved" else {"critical": "▲", "warning": "△", "notice": "i"}[alert.severity]
-    since = "before the first rollout" if alert.raised_step is None else f"since rollout {alert.raised_step}"
+    since = since_words(alert.raised_step)
     if alert.state == "recovering":
         since = f"recovering, {since}"
     if alert.state == "resolved" and alert.resolved_step is not None:

@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 
 from miles_tui.commands.arguments import parser
 from miles_tui.config.paths import PACKAGE
-from miles_tui.core.alerting.conditions import ALL, CONDITIONS
+from miles_tui.core.alerting.conditions import ALL, CONDITIONS, INHIBITED_BY
 from miles_tui.core.alerting.conditions.base import Condition
-from miles_tui.core.alerting.engine import INHIBITED_BY
 from miles_tui.core.model.glossary import Meaning, all_meanings, meaning_of, members
 from miles_tui.core.model.signals import BY_LOG_NAME, BY_NAME
 from miles_tui.core.text.sanitize import harmless_name

@@ -60,8 +60,8 @@ def run(argv: Sequence[str]) -> int:
 
 def export_follow(log: Log, exporter: Exporter) -> int:
     """Write records as the log grows, each batch flushed at once, until SIGINT or SIGTERM."""
+    from miles_tui.core.model.chunks import Ended, Missing
     from miles_tui.core.parsing.reader import Reader
-    from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing
     from miles_tui.ingest.follow.follower import follow_blocking
     from miles_tui.ingest.follow.watcher import Stop
 
@@ -71,15 +71,11 @@ def export_follow(log: Log, exporter: Exporter) -> int:
         signal.signal(number, lambda *_: stop.set())
     for batch in follow_blocking(log, stop=stop, before=log.before, start=log.start):
         for piece in batch.pieces:
+            exporter.take(reader.apply(piece))
             match piece:
-                case Data(data):
-                    exporter.take(reader.feed(data))
-                case Cut():
-                    exporter.take(reader.seam() if piece.goes_on else reader.cut())
                 case Missing(why):
                     complain(f"{log}: {why}")
                 case Ended(wrong):
-                    exporter.take(reader.finish())
                     status = not_all([f"{log}: {wrong}"] if wrong else [])
         sys.stdout.flush()
     exporter.take(reader.cut())  # a last line that has its whole dict, and not yet its line end

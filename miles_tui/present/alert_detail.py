@@ -6,28 +6,28 @@ import math
 
 from miles_tui.core.model.series import DEAD, SeriesTail
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Curves
 from miles_tui.core.text.cells import clock
 from miles_tui.core.text.numbers import number
-from miles_tui.present.view_models import AlertView, series_of, unit_of
+from miles_tui.present.view_models import AlertView, unit_of
 
 APART = 5  # rollouts between the level before and the alert: a rule takes some to be sure
 
 LabelledLine = tuple[str, str]  # a label, and what follows it
 
 
-def numbers_of(alert: AlertView, run: RunState, today: float | None = None) -> list[LabelledLine]:
+def numbers_of(alert: AlertView, values: Curves, today: float | None = None) -> list[LabelledLine]:
     """A line for each signal, then one with its times, in the log's clock; `today` as in `clock`.
 
     Read from the series as they stand, so that the newest value is of now and not of the moment it was raised.
     """
-    lines = [line for name in alert.signals if (line := _signal_line(name, alert, run))]
+    lines = [line for name in alert.signals if (line := _signal_line(name, alert, values))]
     return [*lines, ("times: ", _times(alert, today))]
 
 
-def _signal_line(name: str, alert: AlertView, run: RunState) -> LabelledLine | None:
-    series = series_of(run, name)
-    tail, digits, window = series.tail(len(series)), BY_NAME[name].digits, run.window
+def _signal_line(name: str, alert: AlertView, values: Curves) -> LabelledLine | None:
+    series = values.of(name)
+    tail, digits, window = series.tail(len(series)), BY_NAME[name].digits, values.window
     live = [i for i, flag in enumerate(tail.flags) if not flag & DEAD]
     if not live:
         return None
@@ -36,7 +36,7 @@ def _signal_line(name: str, alert: AlertView, run: RunState) -> LabelledLine | N
         return number(value, digits)
 
     words = []
-    at = _index(tail, live, alert.raised_step, alert.source.attempt)
+    at = _index(tail, live, alert.raised_step, alert.attempt)
     if at is not None:
         earlier = [i for i in live[: live.index(at)] if math.isfinite(tail.y[i])]
         before = earlier[:-APART][-window:] or earlier[:window]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.text.cells import cells, clock, fit_text, wrap
+from miles_tui.present.state_words import since_words
 from miles_tui.present.styled_text import Part, Spans, packed, width_of
 from miles_tui.present.view_models import AlertView
 
@@ -30,7 +30,7 @@ def notes(
     today: float | None,
     *,
     whole: bool = False,
-    unfolded: tuple[Alert, Sequence[tuple[str, str]]] | None = None,
+    unfolded: tuple[int, Sequence[tuple[str, str]]] | None = None,
 ) -> list[Note]:
     """An entry for each alert: in full where there is room, else the current one beside the titles of the others.
 
@@ -38,7 +38,7 @@ def notes(
     `unfolded` is one that shows its numbers, too: lines with a label.
     """
     full = [
-        note(alert, i, width, today, full=True, numbers=unfolded[1] if unfolded and unfolded[0] is alert.source else ())
+        note(alert, i, width, today, full=True, numbers=unfolded[1] if unfolded and unfolded[0] == alert.serial else ())
         for i, alert in enumerate(alerts)
     ]
     firing = sum(len(n.lines) for n, a in zip(full, alerts, strict=True) if not a.over)
@@ -121,8 +121,7 @@ def life(alert: AlertView, today: float | None, *, short: bool = False) -> str:
             at = "" if alert.resolved_step is None else f" at rollout {alert.resolved_step}"
             words = [f"switched off{at}", f"raised at {begin}"]
     else:
-        since = "before the first rollout" if step is None else f"since rollout {step}"
-        words = [severity_or_state(alert), since]
+        words = [severity_or_state(alert), since_words(step)]
     if short:
         return ("accepted" if alert.accepted else alert.state) if over else "" if step is None else f"since {step}"
     time = alert.resolved_time if over else alert.raised_time

@@ -9,17 +9,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from miles_tui.core.alerting.alert import OVER, Alert
+from miles_tui.core.alerting.alert import OVER, AlertSnapshot
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.series import DEAD, Point, Series
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Curves
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.present.alert_list import SEVERITY_MARKS
 from miles_tui.present.plot.chart import Other, PointMark, readout
 from miles_tui.present.signal_rows import range_text
 from miles_tui.present.styled_text import Part, Spans
-from miles_tui.present.view_models import AlertView, RowView, means_of, row_view, series_of
+from miles_tui.present.view_models import AlertView, RowView, means_of, row_view
 
 CURVE_STYLES = ("chart.mean", "chart.second", "chart.third")
 MARK_STYLES = {"warning": "warning", "notice": "notice"}  # a critical alert's mark has a role of its own
@@ -57,25 +58,26 @@ class Curve:
         return [(self.style, f"{self.tag} " if self.tag else ""), ("bright", harmless_name(self.name))]
 
 
-def curves_of(run: RunState, subjects: Sequence[str]) -> list[Curve]:
+def curves_of(run: RunSnapshot, values: Curves, subjects: Sequence[str]) -> list[Curve]:
     """A curve for each of the first `MOST` subjects; the first is the one whose chart it is."""
-    several = len(subjects) > 1
+    shown = subjects[:MOST_CURVES]
+    tags = [str(i) for i in range(1, len(shown) + 1)] if len(subjects) > 1 else [""]
     return [
-        Curve(name, row_view(run, name), *values_of(run, name), CURVE_STYLES[i], str(i + 1) if several else "")
-        for i, name in enumerate(subjects[:MOST_CURVES])
+        Curve(name, row_view(run, values, name), *values_of(values, name), style, tag)
+        for name, style, tag in zip(shown, CURVE_STYLES, tags, strict=False)
     ]
 
 
-def values_of(run: RunState, subject: str) -> tuple[list[Point], list[tuple[int, float]]]:
+def values_of(values: Curves, subject: str) -> tuple[list[Point], list[tuple[int, float]]]:
     """Points and means. Of a series beyond `PLENTY` the lowest and highest point of each block, and one mean.
 
     A chart has some 200 columns of dots, and 100,000 objects would take 0.2 s.
     """
-    series = series_of(run, subject)
+    series = values.of(subject)
     if len(series) <= PLENTY:
         points = series.points()
-        return points, means_of(points, run.window)
-    return _blocks(series, run.window)
+        return points, means_of(points, values.window)
+    return _blocks(series, values.window)
 
 
 def _blocks(series: Series, window: int) -> tuple[list[Point], list[tuple[int, float]]]:
@@ -102,19 +104,19 @@ def _point(series: Series, at: int) -> Point:
     return Point(series.x[at], series.y[at], series.flags[at], series.attempts[at])
 
 
-def marks_of(run: RunState, subject: str) -> list[PointMark]:
+def marks_of(run: RunSnapshot, subject: str) -> list[PointMark]:
     """Where alerts of a subject were raised and resolved."""
     return [mark for alert in run.alerts if subject in alert.signals for mark in marks_at(alert)]
 
 
-def marks_at(alert: Alert | AlertView) -> list[PointMark]:
+def marks_at(alert: AlertSnapshot | AlertView) -> list[PointMark]:
     """Where one alert was raised and resolved: the colour and the sign of its severity, dim when it is over."""
     style = "chart.axis" if alert.state in OVER else MARK_STYLES.get(alert.severity, "chart.mark")
     steps = [(alert.raised_step, MARK_SIGNS.get(alert.severity, "")), (alert.resolved_step, "·")]
     return [PointMark(step, style, glyph) for step, glyph in steps if step is not None]
 
 
-def partners(run: RunState, subject: str) -> list[str]:
+def partners(run: RunSnapshot, subject: str) -> list[str]:
     """The signals that a condition reads together with this one: those of an open alert first."""
     alerts: Iterable[tuple[str, ...]] = (alert.signals for alert in reversed(run.alerts) if alert.open)
     pairs = [*alerts, *(condition.signals for condition in CONDITIONS.values())]

@@ -60,7 +60,7 @@ def heading(view: HeaderView, around: Surroundings, width: int, lines: int, marg
 
 def sentence(view: HeaderView, width: int, height: int) -> list[Spans]:
     """What stands on a screen too small for anything else: the verdict, how far, and what is needed."""
-    first = packed([Part(0, verdict(view)), Part(1, how_far(view, short=True))], width, gap=" ")
+    first = packed([Part(0, verdict(view)), Part(1, rollout_spans(view, short=True))], width, gap=" ")
     need = [("text", line) for line in wrap(f"too small for miles-tui: it needs {LEAST_WIDTH}x{LEAST_HEIGHT}", width)]
     return [first, *[[line] for line in need[: max(0, height - 1)]]]
 
@@ -70,7 +70,7 @@ def verdict(view: HeaderView) -> Spans:
     return [(view.style, f"{view.shape} {view.verdict}")]
 
 
-def how_far(view: HeaderView, *, short: bool = False) -> Spans:
+def rollout_spans(view: HeaderView, *, short: bool = False) -> Spans:
     """`rollout 31 of 48`; numbers as the log has them, from 0."""
     if view.rollout is None:
         return []
@@ -125,7 +125,7 @@ def _others(around: Surroundings, rank: int) -> list[Part]:
 def _first_line(view: HeaderView, around: Surroundings) -> list[Part]:
     parts = [Part(0, verdict(view))]
     if view.rollout is not None:
-        parts.append(Part(1, how_far(view), how_far(view, short=True)))
+        parts.append(Part(1, rollout_spans(view), rollout_spans(view, short=True)))
     if view.phase:
         since: Spans = [("dim", " since "), _time_span(view.since, view, around)] if view.since is not None else []
         label: Spans = [("dim", "phase ")] if view.since is not None else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -65,7 +65,7 @@ class Lazily(Sequence[Spans]):
         return self._make(at)
 
 
-def entries(metrics: dict[str, Series], fits: NameTest, closed: Container[str]) -> list[MetricEntry]:
+def entries(metrics: Mapping[str, Series], fits: NameTest, closed: Container[str]) -> list[MetricEntry]:
     """The list: groups in their order, the metrics of each that fit, by name; closed groups as one line."""
     groups: dict[str, list[str]] = {}
     for name in metrics:
@@ -131,7 +131,7 @@ def _metric_entry(group: str, names: tuple[str, ...]) -> MetricEntry:
     return MetricEntry(harmless_name(label), names, group)
 
 
-def _folded(names: list[str], metrics: dict[str, Series]) -> Iterable[tuple[str, ...]]:
+def _folded(names: list[str], metrics: Mapping[str, Series]) -> Iterable[tuple[str, ...]]:
     """The names, those of equal numbered twins together at the place of the first."""
     twins: dict[str, list[str]] = {}
     for name in names:

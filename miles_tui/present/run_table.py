@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import kind_of
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.cells import DAY, cells, clock, fit_path, pad
 from miles_tui.core.text.numbers import number
+from miles_tui.present.state_words import how_far
 from miles_tui.present.styled_text import Spans, fitted
 from miles_tui.present.view_models import SHAPES
 
@@ -41,22 +41,22 @@ class RunRow:
     followed: bool = True
 
 
-def run_row(name: str, run: RunState, *, note: str = "", followed: bool = True) -> RunRow:
-    """The row of a run as it stands. Costs 20 us."""
-    verdict = run.verdict()
-    worst = run.firing[0] if run.firing else None
-    shape, style = SHAPES[kind_of(run)]
-    more = f" +{len(run.firing) - 1}" if len(run.firing) > 1 else ""
+def run_row(name: str, run: RunSnapshot, *, note: str = "", followed: bool = True) -> RunRow:
+    """The row of a run as it stands."""
+    firing = run.firing
+    worst = firing[0] if firing else None
+    shape, style = SHAPES[run.kind]
+    more = f" +{len(firing) - 1}" if len(firing) > 1 else ""
     return RunRow(
         name=name,
         shape=shape if not note else "○",
         style=style if not note else "dim",
-        verdict=note or verdict,
-        rollout=run.pace.number,
-        total=run.total,
-        reward=run.signals[REWARD].mean(run.window),
-        length=run.signals[LENGTH].mean(run.window),
-        last=run.pace.last if run.pace.last is not None else run.pace.clock,
+        verdict=note or run.verdict,
+        rollout=run.rollout,
+        total=run.planned,
+        reward=run.signals[REWARD].values.mean,
+        length=run.signals[LENGTH].values.mean,
+        last=run.last if run.last is not None else run.clock,
         alert=worst.condition + more if worst is not None else "",
         alert_style="critical" if worst is not None and worst.severity is Severity.CRITICAL else "warning",
         followed=followed,
@@ -158,9 +158,7 @@ def _layout(c: RunColumns) -> list[tuple[int, str, str]]:
 
 
 def _how_far(row: RunRow) -> str:
-    if row.rollout is None:
-        return NO_VALUE
-    return f"{row.rollout}/{row.total}" if row.total else str(row.rollout)
+    return how_far(row.rollout, row.total)
 
 
 def _figure(value: float | None, name: str) -> str:

@@ -9,25 +9,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from miles_tui.core.alerting.alert import OVER, Alert, AlertState
-from miles_tui.core.alerting.ranges import OWN, Range
+from miles_tui.core.alerting.alert import OVER, AlertSnapshot, AlertState
+from miles_tui.core.alerting.ranges import OWN
 from miles_tui.core.model.glossary import Meaning, meaning_of
 from miles_tui.core.model.series import DEAD, Point, Series, SeriesTail
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import (
-    VERDICT_SIGNS,
-    WORST_FIRST,
-    evidence_of,
-    held_by,
-    kind_of,
-    learned,
-    not_measured,
-    standing,
-)
+from miles_tui.core.run.monitor import Curves
+from miles_tui.core.run.snapshot import RunSnapshot, SignalSnapshot
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
+from miles_tui.present.evidence_words import evidence_of
 from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
+from miles_tui.present.state_words import VERDICT_SIGNS
 
 KEPT_POINTS = 64  # newest rollouts that the trend and the change look at
 LEAST_PHASE = 60.0  # seconds: clock times are minutes
@@ -139,7 +132,8 @@ class AlertView:
     signals: tuple[str, ...]
     seen: bool
     snoozed: bool
-    source: Alert
+    serial: int
+    attempt: int
     accepted: bool = False  # it is over since the person said that what came was expected
 
     @property
@@ -148,59 +142,57 @@ class AlertView:
         return self.state in OVER
 
 
-def header_view(run: RunState) -> HeaderView:
+def header_view(run: RunSnapshot) -> HeaderView:
     """The header of now."""
-    verdict = run.verdict()
-    shape, style = SHAPES[kind_of(run)]
-    pace, left = run.pace, run.pace.left(run.total)
-    profile = run.judge.profile
+    verdict, left = run.verdict, run.left
+    shape, style = SHAPES[run.kind]
     return HeaderView(
         shape=shape,
         style=style,
         verdict=verdict,
-        rollout=pace.number,
-        total=run.total,
+        rollout=run.rollout,
+        total=run.planned,
         phase=run.phase.name if not run.ended else "" if run.ended == verdict else run.ended,
-        since=run.phase.since if not run.ended else None,
+        since=run.phase.since,
         until=_until(run),
-        last=pace.last,
-        usual=pace.usual,
-        ends=pace.last + left if left is not None and pace.last is not None and not run.ended else None,
+        last=run.last,
+        usual=run.usual,
+        ends=run.last + left if left is not None and run.last is not None and not run.ended else None,
         attempt=run.attempt,
-        profile=profile.name if profile is not None else "",
-        misfit=profile is not None and bool(profile.differences(run.args)),
+        profile=run.profile,
+        misfit=bool(run.misfit),
         updates=run.updates_per_rollout,
-        off=len(run.judge.off),
-        rebased=None if run.judge.rebased_at is None else run.judge.rebased_at + 1,
+        off=len(run.off),
+        rebased=None if run.rebased_at is None else run.rebased_at + 1,
     )
 
 
-def _until(run: RunState) -> float | None:
+def _until(run: RunSnapshot) -> float | None:
     """When the phase usually ends; a phase that is over within a minute or so says nothing by the clock."""
-    since, end = run.phase.since, run.phase.usual_end
-    return end if not run.ended and since is not None and end is not None and end - since >= LEAST_PHASE else None
+    since, end = run.phase.since, run.phase.until
+    return end if since is not None and end is not None and end - since >= LEAST_PHASE else None
 
 
-def spans_of(run: RunState, names: Iterable[str] = ()) -> list[Span]:
+def spans_of(values: Curves, names: Iterable[str] = ()) -> list[Span]:
     """The attempts of a run, each with its first and last rollout: of the signals and these metrics together."""
-    return joined(series.spans() for series in (*run.signals.values(), *(series_of(run, name) for name in names)))
+    return joined(series.spans() for series in (*values.signals.values(), *map(values.of, names)))
 
 
-def row_views(run: RunState, names: Iterable[str] = tuple(BY_NAME), axis: Axis | None = None) -> list[RowView]:
+def row_views(
+    run: RunSnapshot, values: Curves, names: Iterable[str] = tuple(BY_NAME), axis: Axis | None = None
+) -> list[RowView]:
     """A row for each of these; `axis` is the one of their sparklines."""
-    return [row_view(run, name, axis) for name in names]
+    return [row_view(run, values, name, axis) for name in names]
 
 
-def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
+def row_view(run: RunSnapshot, values: Curves, name: str, axis: Axis | None = None) -> RowView:
     """A signal, or a metric by its log name, as it stands. Costs 0.1 ms: its newest values become objects."""
-    signal, series = BY_NAME.get(name), series_of(run, name)
+    signal, series, said = BY_NAME.get(name), values.of(name), run.signals.get(name)
     points = series.points(KEPT_POINTS + run.window)
     means = means_of(points, run.window)
     last = series.last
     mean = means[-1][1] if means else None
-    fixed = signal is not None and not_measured(run, name) is not None
-    known = run.judge.ranges.get(name) if signal and not fixed else None
-    bounds = known if isinstance(known, Range) else None
+    bounds = said.range if said is not None and said.measured else None
     meaning = None if signal else meaning_of(name)
     return RowView(
         name=name,
@@ -215,20 +207,20 @@ def row_view(run: RunState, name: str, axis: Axis | None = None) -> RowView:
         low=bounds.low if bounds else None,
         high=bounds.high if bounds else None,
         owner=bounds.owner if bounds else "",
-        learning=learned(run, name) if signal else None,
+        learning=said.learning if said is not None else None,
         normal=bounds is not None and (bounds.owner != OWN or name in FLAT),
-        light=light_of(run, name) if signal else NOT_JUDGED_LIGHT,
-        held=held_by(run, name) if signal else "",
-        note=note_of(run, name) if signal else TELLS_NOTHING if tells_nothing(series, meaning) else "",
+        light=light_of(said) if said is not None else NOT_JUDGED_LIGHT,
+        held=said.held_by if said is not None else "",
+        note=note_of(said) if said is not None else TELLS_NOTHING if tells_nothing(series, meaning) else "",
     )
 
 
-def note_of(run: RunState, name: str) -> str:
+def note_of(signal: SignalSnapshot) -> str:
     """What the run's settings make of a signal, or ""."""
-    meaning = run.design.meanings.get(name)
+    meaning = signal.meaning
     if meaning is None:
         return ""
-    if not_measured(run, name):
+    if not signal.measured:
         return f"not measured: {meaning.why} ({meaning.flag})"
     return f"{meaning.why} ({meaning.flag})" if meaning.judged else ""
 
@@ -237,12 +229,6 @@ def unit_of(name: str) -> str:
     """The unit of a signal or metric, empty where it has none."""
     named = BY_NAME.get(name) or meaning_of(name)
     return named.unit if named else ""
-
-
-def series_of(run: RunState, name: str) -> Series:
-    """The values of a signal or of a metric; empty where the log has none."""
-    found = run.signals.get(name) or run.metrics.get(name)
-    return found if found is not None else Series()
 
 
 def tells_nothing(series: Series, meaning: Meaning | None) -> bool:
@@ -267,28 +253,27 @@ def means_of(points: list[Point], window: int) -> list[tuple[int, float]]:
     return out
 
 
-def light_of(run: RunState, name: str) -> Light:
+def light_of(signal: SignalSnapshot) -> Light:
     """The state of a signal."""
-    word, severity = standing(run, name)
-    return LIGHTS[severity or word]
+    return LIGHTS[signal.severity or signal.state]
 
 
 LIVES = (AlertState.FIRING, AlertState.RECOVERING, AlertState.SWITCHED_OFF, AlertState.RESOLVED)
 
 
-def alert_views(run: RunState) -> list[AlertView]:
+def alert_views(run: RunSnapshot) -> list[AlertView]:
     """Firing first (worst first), then recovering, then switched off, then resolved, newest first within each."""
 
-    def order(alert: Alert) -> tuple[int, bool, int]:
+    def order(alert: AlertSnapshot) -> tuple[int, bool, int]:
         life = LIVES.index(alert.state)
-        severity = WORST_FIRST.index(alert.severity) if life < 2 else 0
+        severity = -alert.severity.rank if life < 2 else 0
         return life, alert.seen and life == 0, severity
 
     newest_first = run.alerts[::-1]
     return [alert_view(alert, run) for alert in sorted(newest_first, key=order)]
 
 
-def alert_view(alert: Alert, run: RunState) -> AlertView:
+def alert_view(alert: AlertSnapshot, run: RunSnapshot) -> AlertView:
     """One alert."""
     return AlertView(
         condition=alert.condition,
@@ -305,7 +290,8 @@ def alert_view(alert: Alert, run: RunState) -> AlertView:
         count=alert.count,
         signals=tuple(name for name in alert.signals if name in BY_NAME),
         seen=alert.seen,
-        snoozed=alert.snoozed(run.pace.number),
-        source=alert,
-        accepted=alert.state is AlertState.RESOLVED and alert.resolved_step == run.judge.rebased_at is not None,
+        snoozed=alert.snoozed(run.rollout),
+        serial=alert.serial,
+        attempt=alert.attempt,
+        accepted=alert.state is AlertState.RESOLVED and alert.resolved_step == run.rebased_at is not None,
     )

@@ -8,16 +8,17 @@ Only what happens from now on is news: what stands in a log at its first catch-u
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from miles_tui.core.alerting.alert import Alert, AlertReport, AlertState, told_report
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.alerting.alert import AlertSnapshot, AlertState
+from miles_tui.core.run.monitor import Monitor
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.sanitize import harmless
+from miles_tui.present.alert_report import AlertReport, told_report
 
 RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
 ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told
-RANK = {"notice": 0, "warning": 1, "critical": 2, "never": 3}
 
 
 @dataclass(slots=True, frozen=True)
@@ -28,7 +29,7 @@ class News:
     """
 
     log: str
-    alert: Alert
+    alert: AlertSnapshot
     begins: bool
     report: AlertReport
     rings: bool = True
@@ -53,25 +54,23 @@ def as_json(report: AlertReport) -> str:
 class _Known:
     """What was told of an alert."""
 
-    alert: Alert
     told: bool = False  # it rang that it fires, and not that this is over
     rank: int = -1  # how bad it was then
     rang: float = float("-inf")  # when
     open: bool = False  # the command was told that it fires, and not that this is over
     turned: int = 0  # its onsets and ends that were looked at
 
-    def catch_up(self, told: bool, rank: int) -> None:
+    def catch_up(self, alert: AlertSnapshot, told: bool, rank: int) -> None:
         """What became of it so far is no news."""
         self.told = self.open = told
-        self.rank, self.turned = rank, self.alert.turned
+        self.rank, self.turned = rank, alert.turned
 
 
-AlertKey = tuple[
-    str, int, int | None
-]  # what an alert is known by in every reading of its log: condition, attempt, rollout
+# What an alert is known by in every reading of its log: condition, attempt, rollout.
+AlertKey = tuple[str, int, int | None]
 
 
-def key_of(alert: Alert) -> AlertKey:
+def key_of(alert: AlertSnapshot) -> AlertKey:
     """The same for the same onset, whoever read the log."""
     return alert.condition, alert.attempt, alert.raised_step
 
@@ -93,16 +92,16 @@ class Known:
     off: frozenset[str] | None = None
 
     @classmethod
-    def of(cls, run: RunState, *, grew: bool, before: Known | None = None) -> Known:
+    def of(cls, run: RunSnapshot, *, grew: bool, before: Known | None = None) -> Known:
         """What is known of `run`; the person's marks of `before` stay, where it was read from elsewhere on."""
         alerts = run.alerts[-ALERTS_LOOKED_AT:]
         marked = dict(before.marked) if before is not None else {}
         marked |= {key_of(a): (a.count, a.seen, a.snoozed_until) for a in alerts if a.seen or a.snoozed_until}
-        told = {key_of(a): rank_of(a) for a in run.alerts if a.open}
+        told = {key_of(a): a.severity.rank for a in run.alerts if a.open}
         marked = dict(list(marked.items())[-ALERTS_LOOKED_AT:])
-        return cls(told, marked, run.pace.number, run.pace.clock, grew, frozenset(run.judge.off))
+        return cls(told, marked, run.rollout, run.clock, grew, run.off)
 
-    def among(self, alerts: Sequence[Alert]) -> list[Alert]:
+    def among(self, alerts: Sequence[AlertSnapshot]) -> list[AlertSnapshot]:
         """Those of a run's open `alerts` that are no news.
 
         A reading that begins elsewhere in the log may raise the same onset at another rollout, in another attempt:
@@ -113,14 +112,14 @@ class Known:
             a for a in alerts if a.open and (key_of(a) in self.open or a.condition in strayed or self._is_before(a))
         ]
 
-    def mark(self, alerts: Iterable[Alert]) -> None:
-        """Give alerts the marks that the person gave them, unless they came back since."""
-        for alert in alerts:
+    def mark(self, run: Monitor) -> None:
+        """Give its alerts the marks that the person gave them, unless they came back since."""
+        for alert in run.snapshot().alerts:
             count, seen, snoozed_until = self.marked.get(key_of(alert), (-1, False, None))
             if alert.count == count:
-                alert.seen, alert.snoozed_until = seen, snoozed_until
+                run.restore(alert.serial, seen=seen, snoozed_until=snoozed_until)
 
-    def _is_before(self, alert: Alert) -> bool:
+    def _is_before(self, alert: AlertSnapshot) -> bool:
         if alert.raised_time is not None and self.clock is not None and alert.raised_time > self.clock:
             return False
         return self.reached is not None and (alert.raised_step is None or alert.raised_step < self.reached)
@@ -136,10 +135,10 @@ class Watcher:
         self.log = log
         self._before = known
         self._live = False
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _Known] = {}  # by serial
         self._baseline: int | None = None
 
-    def look(self, run: RunState, now: float, *, live: bool) -> list[News]:
+    def look(self, run: RunSnapshot, now: float, *, live: bool) -> list[News]:
         """What is news since the last look; nothing up to the first look at which the log was caught up (`live`).
 
         Of each alert that is each onset and each end, in their order. One that comes back within
@@ -147,55 +146,51 @@ class Watcher:
         Neither what the person ended (a condition switched off, a new baseline) nor what is snoozed is news.
         `now` is a monotonic clock in seconds.
         """
-        by_person, self._baseline = run.judge.rebased_at != self._baseline, run.judge.rebased_at
+        by_person, self._baseline = run.rebased_at != self._baseline, run.rebased_at
         past, first = by_person or not self._live, live and not self._live
         self._live |= live
         before = self._before if not by_person else None
-        alerts = {id(alert): alert for alert in run.alerts[-ALERTS_LOOKED_AT:]}
-        alerts |= {key: known.alert for key, known in self._known.items() if known.told}
-        old = {id(alert) for alert in before.among(run.alerts)} if past and before is not None else None
         told, self._known = self._known, {}
+        alerts = {alert.serial: alert for alert in run.alerts[-ALERTS_LOOKED_AT:]}
+        alerts |= {a.serial: a for a in run.alerts if a.serial in told and told[a.serial].told}
+        old = {alert.serial for alert in before.among(run.alerts)} if past and before is not None else None
         news: list[News] = []
         for key, alert in alerts.items():
-            known = self._known[key] = told.get(key) or _Known(alert)
+            known = self._known[key] = told.get(key) or _Known()
             if past and (old is None or not alert.open or key in old):
                 rank = before.open.get(key_of(alert)) if before is not None and first else None
-                known.catch_up(alert.open or rank is not None, rank_of(alert) if rank is None else rank)
+                known.catch_up(alert, alert.open or rank is not None, alert.severity.rank if rank is None else rank)
                 if rank is None:
                     continue
                 known.turned -= not alert.open  # else it is news where it became worse, or is over
             elif not self._live:
                 continue  # it will be news when the log is caught up with, unless it is over by then
-            quiet = alert.snoozed(run.judge.at) or alert.condition in run.judge.off
-            found = [one for report in _since(known) for one in self._turn(known, report, now, quiet=quiet)]
+            quiet = alert.snoozed(run.judged) or alert.condition in run.off
+            found = [one for then in _since(known, alert) for one in self._turn(known, then, now, quiet=quiet)]
             news += [one for one in found if one.rings or one.runs]
         return news
 
-    def _turn(self, known: _Known, report: AlertReport, now: float, *, quiet: bool) -> list[News]:
-        """What is to be told of an alert that is, or was, as `report` has it."""
-        if report.state == AlertState.RESOLVED:
+    def _turn(self, known: _Known, alert: AlertSnapshot, now: float, *, quiet: bool) -> list[News]:
+        """What is to be told of an alert as it is, or was at an onset or an end."""
+        if alert.state is AlertState.RESOLVED:
             rings, runs, known.told, known.open = known.told, known.open, False, False
-            return [] if quiet else [News(self.log, known.alert, False, report, rings, runs)]
+            return [] if quiet else [News(self.log, alert, False, told_report(alert), rings, runs)]
         if quiet:
             return []
-        rank = RANK[report.severity]
+        rank = alert.severity.rank
         worse = rank > known.rank
         rings, runs = worse or (not known.told and now - known.rang >= RINGS_AGAIN_SECONDS), worse or not known.open
         known.open = True
         if rings:
             known.told, known.rank, known.rang = True, rank, now
-        return [News(self.log, known.alert, True, report, rings, runs)]
+        return [News(self.log, alert, True, told_report(alert), rings, runs)]
 
 
-def _since(known: _Known) -> list[AlertReport]:
+def _since(known: _Known, alert: AlertSnapshot) -> list[AlertSnapshot]:
     """What an alert was at each onset and end since the last look; the newest as it is now, where it is open."""
-    alert, fresh = known.alert, known.alert.turned - known.turned
+    fresh = alert.turned - known.turned
     known.turned = alert.turned
     turns = list(alert.turns)[-fresh:] if fresh else []
     if alert.open:
-        turns[-1:] = [told_report(alert)]
+        turns[-1:] = [alert]
     return turns
-
-
-def rank_of(alert: Alert) -> int:
-    return RANK[alert.severity.value]

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.model.chunks import Items, Piece
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import UNREAD, RunRow, run_row
 from miles_tui.present.status_line import status_line
@@ -24,7 +25,6 @@ from miles_tui.runs.session import Session
 from miles_tui.runs.sources import Feed, LiveFeed
 
 if TYPE_CHECKING:
-    from miles_tui.ingest.follow.chunks import Piece
     from miles_tui.ingest.follow.glance import Glance, Mark
     from miles_tui.runs.run_options import Setup
 
@@ -129,11 +129,9 @@ class Listed:
 
     async def _begin(self, setup: Setup) -> None:
         self.glance = await aside(_newest_rollouts, self.feed)
-        run = setup.run(keep_metrics=False, history=max(HISTORY, 2 * setup.window))
-        run.feed(self.glance.log.launch)
-        self.session = Session(
-            self.feed.name, run, pause=setup.pause, live=self.feed.live, keep_text=False, known=self.known
-        )
+        monitor = setup.monitor(keep_metrics=False, history=max(HISTORY, 2 * setup.window))
+        monitor.apply(Items(self.glance.log.launch))
+        self.session = Session(self.feed.name, monitor, live=self.feed.live, keep_text=False, known=self.known)
 
     async def _take(self, session: Session, glance: Glance, pieces: list[Piece], owner: Owner) -> None:
         from miles_tui.ingest.follow.follower import Batch
@@ -156,7 +154,7 @@ class Listed:
         """It was read as far as it goes: tell what is news, and keep what is needed for the next look."""
         session.tick(now)
         missing = bool(session.status.missing)
-        over = not missing and may_go(session.run, max(0.0, time.time() - glance.written))
+        over = not missing and may_go(session.snapshot, max(0.0, time.time() - glance.written))
         session.rest(over=over)
         if session.watched and not over and not session.changed():
             return
@@ -177,13 +175,13 @@ class Listed:
 
     def take(self, session: Session, note: str = "") -> None:
         """What is known of the run by now."""
-        self.row = run_row(self.feed.name, session.run, note=note, followed=False)
-        self.news, self.line = session.news_rank, status_line(session.run)
+        self.row = run_row(self.feed.name, session.snapshot, note=note, followed=False)
+        self.news, self.line = session.news_rank, status_line(session.snapshot)
 
 
 def known_of(session: Session, before: Known | None = None) -> Known:
     """What a session told; `before`: what was known when it began."""
-    return Known.of(session.run, grew=session.grew, before=before)
+    return Known.of(session.snapshot, grew=session.grew, before=before)
 
 
 def files_mark(path: Path | None) -> Mark:
@@ -207,9 +205,9 @@ def looks(listed: Iterable[Listed]) -> list[list[Piece] | None]:
     return found
 
 
-def may_go(run: RunState, age: float) -> bool:
+def may_go(run: RunSnapshot, age: float) -> bool:
     """Whether a run need not be followed: it is over, or its log silent for so long that a stall has rung."""
-    over = bool(run.ended) or run.verdict() in OVER
+    over = bool(run.ended) or run.verdict in OVER
     return age >= (OVER_QUIET_SECONDS if over else SILENT_SECONDS)
 
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Curves, Monitor
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
-from miles_tui.present.view_models import series_of
 from miles_tui.runs.aside import aside
 
 if TYPE_CHECKING:
@@ -23,14 +21,14 @@ class Reference:
     """Another run, read to its end."""
 
     name: str
-    run: RunState
+    curves: Curves
     _means: dict[tuple[str, int], list[tuple[int, float]]] = field(default_factory=dict)
 
     def means(self, subject: str, window: int) -> list[tuple[int, float]]:
         """(rollout, mean of `window` values) of a signal or metric; empty where that run has none."""
         key = (subject, window)
         if key not in self._means:
-            self._means[key] = series_of(self.run, subject).means(window)
+            self._means[key] = self.curves.of(subject).means(window)
         return self._means[key]
 
 
@@ -50,18 +48,18 @@ class References:
         """Read them one after another in a thread; `told` is called after each."""
         for log in logs:
             try:
-                run = await aside(_read_reference, log)
+                monitor = await aside(_read_reference, log)
             except MilesTuiError as error:
                 self.failed.append(str(error))
             else:
-                if run.records:
-                    self.runs.append(Reference(harmless_name(Path(log).stem), run))
+                if monitor.records:
+                    self.runs.append(Reference(harmless_name(Path(log).stem), monitor.curves))
                 else:
                     self.failed.append(f"{log}: no metric to compare with")
             told()
 
 
-def _read_reference(log: Log) -> RunState:
-    from miles_tui.runs.read_run import read_log
+def _read_reference(log: Log) -> Monitor:
+    from miles_tui.runs.read_run import read_into
 
-    return read_log(log, Judge(), keep_metrics=True)
+    return read_into(Monitor(), log)

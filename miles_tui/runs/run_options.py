@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Monitor
 
 if TYPE_CHECKING:
     from miles_tui.core.alerting.profile import Profile
-    from miles_tui.core.run.run_state import Pauses
+    from miles_tui.core.run.fate import Pauses
     from miles_tui.ingest.files.log_file import Log
 
 
@@ -52,17 +50,13 @@ class Setup:
     wrong: Mapping[str, str] = field(default_factory=dict)
     compare: tuple[Log, ...] = ()  # reference runs, drawn behind in charts
 
-    @property
-    def pause(self) -> re.Pattern[bytes] | None:
-        """Which lines mark a rollout as touched by a pause, as the profile has it."""
-        return self.profile.pause_pattern if self.profile is not None else None
-
-    def run(self, *, keep_metrics: bool = True, history: int | None = None) -> RunState:
+    def monitor(self, *, keep_metrics: bool = True, history: int | None = None) -> Monitor:
         """A run that nothing was fed to yet; `history`: values of a signal that it keeps, where not those asked for."""
-        return RunState(
-            Judge(self.profile, off=self.switched_off),
+        return Monitor(
+            self.profile,
+            off=self.switched_off,
             window=self.window,
-            capacity=history or self.history,
+            history=history or self.history,
             pauses=self.pauses,
             keep_metrics=keep_metrics,
         )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any, Protocol
 
+from miles_tui.core.model.chunks import Items
 from miles_tui.errors import MilesTuiError
 from miles_tui.present.run_table import RunRow
 from miles_tui.runs.aside import aside
@@ -89,9 +90,9 @@ class RunSet:
 
     def _session(self, feed: Feed, listed: Listed | None = None) -> Session:
         known = listed.told if listed is not None else None
-        session = Session(feed.name, self.setup.run(), pause=self.setup.pause, live=feed.live, known=known)
+        session = Session(feed.name, self.setup.monitor(), live=feed.live, known=known)
         self._stops[id(session)] = asyncio.Event()
-        session.run.feed(feed.launch if isinstance(feed, LiveFeed) else ())
+        session.monitor.apply(Items(feed.launch if isinstance(feed, LiveFeed) else ()))
         return session
 
     @property
@@ -252,7 +253,7 @@ class RunSet:
             and feed.parts
             and session.status.caught_up
         }
-        free = [i for i, age in ages.items() if may_go(self.sessions[i].run, age)]
+        free = [i for i, age in ages.items() if may_go(self.sessions[i].snapshot, age)]
         return max(free, key=lambda i: ages[i], default=None)
 
     def _let_go(self, number: int) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from miles_tui.core.model.signals import scores_of
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.runs.run_options import Setup
 
 
@@ -29,24 +29,23 @@ class Chosen:
         return _toggle(self.marked, name)
 
 
-def extra_rows(run: RunState, chosen: Chosen, always: Iterable[str]) -> list[str]:
+def extra_rows(logged: Collection[str], chosen: Chosen, always: Iterable[str]) -> list[str]:
     """Log names of the rows below the signals: evaluation scores, then `always` (of the settings), then pinned ones.
 
-    A metric of the settings has its row when the log has it.
+    A metric of the settings has its row when the log has it: `logged` are the metrics that it has.
     """
-    logged = run.metrics
     pinned = [name for name in (*always, *chosen.pins) if name in logged]
     return list(dict.fromkeys([*scores_of(logged), *pinned]))
 
 
-def row_names(run: RunState, chosen: Chosen, setup: Setup) -> list[str]:
+def row_names(logged: Collection[str], chosen: Chosen, setup: Setup) -> list[str]:
     """The rows of the main screen: the signals as the settings have them, then scores and pinned metrics."""
-    return [*setup.signals, *extra_rows(run, chosen, setup.metrics)]
+    return [*setup.signals, *extra_rows(logged, chosen, setup.metrics)]
 
 
-def subject_of(run: RunState, log_name: str) -> str:
+def subject_of(run: RunSnapshot, log_name: str) -> str:
     """The signal that is read from this log name, else the log name itself."""
-    return next((signal for signal, source in run.log_names.items() if source == log_name), log_name)
+    return next((s.name for s in run.signals.values() if s.log_name == log_name and s.values.count), log_name)
 
 
 def _toggle(names: list[str], name: str) -> bool:

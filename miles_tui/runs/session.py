@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.model.chunks import Appeared, CaughtUp, Cut, Data, Elapsed, Ended, Missing, Piece
+from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.parsing.diagnose import diagnose
-from miles_tui.core.run.run_state import Change, RunState
+from miles_tui.core.run.change import Change
+from miles_tui.core.run.monitor import Curves, Monitor
 from miles_tui.ingest.discovery import binary
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing
 from miles_tui.runs.alert_news import Known
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.selection import Chosen
 
 if TYPE_CHECKING:
-    from miles_tui.core.alerting.alert import Alert
-    from miles_tui.core.parsing.reader import Reader
+    from miles_tui.core.alerting.alert import AlertSnapshot
     from miles_tui.core.parsing.tail_buffer import Ring
+    from miles_tui.core.run.snapshot import RunSnapshot
     from miles_tui.ingest.follow.follower import Batch
 
 GLANCE_SECONDS = 10.0
@@ -63,25 +64,24 @@ class Status:
 
 
 class Session:
-    """The single writer of a run. Not thread-safe: the event loop calls it. `live`: it is no replay.
+    """A followed run. Not thread-safe: the event loop calls it. `live`: it is no replay.
 
-    `pause` is the pattern of lines that mark a rollout as touched by a pause. Without `keep_text` the end of the log's
-    text is not kept: 2 MiB. `known`: what an earlier reading of the log told, where there was one.
+    Without `keep_text` the end of the log's text is not kept: 2 MiB. `known`: what an earlier reading of the log told,
+    where there was one.
     """
 
     def __init__(
         self,
         name: str,
-        run: RunState,
+        monitor: Monitor,
         *,
-        pause: re.Pattern[bytes] | None = None,
         live: bool = True,
         keep_text: bool = True,
         known: Known | None = None,
     ) -> None:
         self.name = name
         self.live = live
-        self.run = run
+        self.monitor = monitor
         self.status = Status()
         self.age = ""  # how old the newest record is, in words, where that is worth one
         self.zone = Zone()
@@ -91,28 +91,32 @@ class Session:
         self._doubted = False  # the file was written when its own stamps say that nothing was
         self.known = known
         if known is not None and known.off is not None:
-            for condition in run.judge.off ^ known.off:
-                run.judge.switch(condition, condition not in known.off)
+            for condition in monitor.snapshot().off - known.off:
+                monitor.enable(condition)
+            for condition in known.off - monitor.snapshot().off:
+                monitor.disable(condition)
         # Alerts of before we watched; None while there is no such moment yet. A replay is watched from its start.
-        self._past: list[Alert] | None = None if live else []
+        self._past: set[int] | None = None if live else set()  # serials
         self.grew = known is not None and known.grew  # since we watch
         self._keep_text = keep_text
         self.chosen = Chosen()
         self.watcher: Callable[[], None] | None = None  # told of every batch: the log pane, while it is open
-        self._pause = pause
         self._change = Change()
         self._sample = bytearray()
 
-    @cached_property
-    def _reader(self) -> Reader:
-        """Made for the first bytes: its modules take 20 ms to import, and the first paint comes before them."""
-        from miles_tui.core.parsing.reader import Reader
+    @property
+    def curves(self) -> Curves:
+        """The run's values over its rollouts."""
+        return self.monitor.curves
 
-        return Reader(pause=self._pause)
+    @property
+    def snapshot(self) -> RunSnapshot:
+        """What is known of the run now."""
+        return self.monitor.snapshot()
 
     @cached_property
     def ring(self) -> Ring:
-        """The end of the log's text, likewise."""
+        """The end of the log's text. Made for the first bytes: a first paint does not wait for its import."""
         from miles_tui.core.parsing.tail_buffer import Ring
 
         return Ring()
@@ -121,7 +125,7 @@ class Session:
         """Read a batch; whether anything that is shown changed. `now` is a monotonic clock in seconds."""
         before = (self.status.trouble, self.status.ended, self.status.percent, self.status.how)
         self.status.hangs = False
-        change, records = Change(), self.run.records
+        change, records = Change(), self.monitor.records
         for piece in batch.pieces:
             self._take(piece, now, change)
             if isinstance(piece, Data):
@@ -136,13 +140,13 @@ class Session:
         status.caught_up, status.position, status.size = batch.caught_up, batch.position, batch.size
         status.how = batch.how
         if batch.caught_up and not status.ended:
-            _merge(change, self.run.feed(self._reader.settle(), now))
+            change.merge(self.monitor.apply(CaughtUp(), now))
         if before != (status.trouble, status.ended, status.percent, status.how):
             change.header = True
-        if self.run.records != records:
+        if self.monitor.records != records:
             self.bar = self._bar()
             change.header |= self._grow_older(now)
-        _merge(self._change, change)
+        self._change.merge(change)
         if self.watcher is not None and batch.pieces:
             self.watcher()
         return bool(change)
@@ -152,9 +156,9 @@ class Session:
 
         While the log can't be read nobody knows whether the run is silent.
         """
-        change = self.run.tick(now) if not self.status.unreadable else Change()
+        change = self.monitor.apply(Elapsed(), now) if not self.status.unreadable else Change()
         change.header |= self._grow_older(now)
-        _merge(self._change, change)
+        self._change.merge(change)
         return bool(change)
 
     def hear(self, clock: float, silent: float | None) -> bool:
@@ -176,11 +180,10 @@ class Session:
     def watch_from_here(self) -> None:
         """The log was caught up with: what fires by now is past. Called again it changes nothing."""
         if self._past is None:
-            self._past = self.run.firing
+            self._past = {alert.serial for alert in self.snapshot.firing}
             if self.known is not None:
-                self.known.mark(self.run.alerts)
-                told = self.known.among(self.run.alerts)
-                self._past = [a for a in self._past if any(a is old for old in told)]
+                self.known.mark(self.monitor)
+                self._past &= {alert.serial for alert in self.known.among(self.snapshot.alerts)}
 
     @property
     def watched(self) -> bool:
@@ -189,18 +192,16 @@ class Session:
 
     def rest(self, *, over: bool) -> None:
         """Nothing is taken for a while: let go of what that needs no more. `over`: the last line has no end to come."""
-        if over:
-            _merge(self._change, self.run.feed(self._reader.finish(), self.run.heard))
-        self._reader.slim()
+        self._change.merge(self.monitor.rest(over=over))
 
     @property
-    def news(self) -> list[Alert]:
+    def news(self) -> list[AlertSnapshot]:
         """What other runs' screens and the title are to say of it: alerts, worst first, that fire in a run that was
         written to since we watch, or that began to fire since. What an old log ended with is past."""
         past = self._past
         if past is None:
             return []
-        return [a for a in self.run.firing if self.grew or not any(a is old for old in past)]
+        return [alert for alert in self.snapshot.firing if self.grew or alert.serial not in past]
 
     @property
     def news_rank(self) -> int:
@@ -227,26 +228,28 @@ class Session:
         than its stamps are: then nothing is said of its age, until it grows before our eyes.
         """
         self._note_since(clock)
-        last, usual = self.run.pace.last, self.run.pace.usual or 0.0
+        run = self.snapshot
+        last, usual = run.last, run.usual or 0.0
         if age and last is not None:
             self._doubted = abs(clock + zone - age - last) > max(DOUBT_SECONDS, 2 * usual)
         fresh = self.live and self._was_caught_up and self.status.caught_up
-        if self.zone.see(self.run.pace.last, clock + zone, zone, fresh=fresh):
+        if self.zone.see(last, clock + zone, zone, fresh=fresh):
             self._change.header = True
 
     def _bar(self) -> tuple[int, int] | None:
-        phase = self.run.phase
+        phase = self.snapshot.phase
         return None if phase.done is None or not phase.total else (phase.done, phase.total)
 
     def _grow_older(self, now: float) -> bool:
-        before, heard = self.age, self.run.heard
-        known = self.live and not self.status.ended and not self.run.ended and not self._doubted and heard is not None
-        self.age = age_words(now - heard, self.run.pace.usual) if known and heard is not None else ""
+        before, heard = self.age, self.monitor.heard
+        over = self.status.ended or bool(self.snapshot.ended)
+        known = self.live and not over and not self._doubted and heard is not None
+        self.age = age_words(now - heard, self.snapshot.usual) if known and heard is not None else ""
         return before != self.age
 
     def touch(self) -> None:
         """The person changed something: the views of the run are to be taken anew."""
-        _merge(self._change, Change(set(self.run.signals), metrics=True, alerts=True, header=True))
+        self._change.merge(Change(set(BY_NAME), metrics=True, alerts=True, header=True))
 
     def changed(self) -> Change:
         """What changed since this was asked last."""
@@ -259,33 +262,21 @@ class Session:
         "" where there is nothing to say: there are metrics, the log is still read, or its trouble is told elsewhere.
         """
         status, sample = self.status, bytes(self._sample)
-        if self.run.records or status.trouble or not (status.caught_up or status.ended):
+        if self.monitor.records or status.trouble or not (status.caught_up or status.ended):
             return ""
         if not status.position:
             return "the log is empty so far"
         return f"it is no text, it is {what}" if (what := binary(sample)) else diagnose(sample) if sample else None
 
-    def _take(self, piece: object, now: float, change: Change) -> None:
+    def _take(self, piece: Piece, now: float, change: Change) -> None:
         match piece:
-            case Data(data):
-                if not self.run.records and len(self._sample) < DIAGNOSED_BYTES:
-                    self._sample += data[: DIAGNOSED_BYTES - len(self._sample)]
-                    change.header = True  # why there is no metric may be told otherwise now
-                _merge(change, self.run.feed(self._reader.feed(data), now))
-            case Cut():
-                _merge(change, self.run.feed(self._reader.seam() if piece.goes_on else self._reader.cut(), now))
+            case Data(data) if not self.monitor.records and len(self._sample) < DIAGNOSED_BYTES:
+                self._sample += data[: DIAGNOSED_BYTES - len(self._sample)]
+                change.header = True  # why there is no metric may be told otherwise now
             case Missing(why):
                 self.status.missing = why
             case Appeared():
                 self.status.missing = ""
             case Ended(wrong):
                 self.status.ended, self.status.wrong = True, wrong
-                _merge(change, self.run.feed(self._reader.finish(), now))
-                _merge(change, self.run.finish())
-
-
-def _merge(into: Change, other: Change) -> None:
-    into.signals |= other.signals
-    into.metrics |= other.metrics
-    into.alerts |= other.alerts
-    into.header |= other.header
+        change.merge(self.monitor.apply(piece, now))

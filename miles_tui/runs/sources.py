@@ -15,10 +15,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from miles_tui.core.model.chunks import Data, Ended
 from miles_tui.core.model.records import Event, Record
 from miles_tui.ingest.discovery import age_seconds
 from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
-from miles_tui.ingest.follow.chunks import Data, Ended
 from miles_tui.ingest.follow.watcher import Attention
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ class Navigation:
         note = f"reading {status.percent} %" if reading else ""
         if status.trouble:
             note = UNREADABLE if status.unreadable else "missing"
-        return run_row(session.name, session.run, note=note)
+        return run_row(session.name, session.snapshot, note=note)
 
     def newest_first(self) -> list[Feed]:
         """All runs, the one that was written to last first: from now on the order of `[` and `]`, too."""
@@ -93,14 +93,14 @@ class Navigation:
     def today_of(self, session: Session) -> float | None:
         """A time of today in the clock of a run's log; of a replay its newest record's."""
         if not session.live:
-            return session.run.pace.last
+            return session.snapshot.last
         now, zone = our_time()
         return now + (zone if session.zone.offset is None else session.zone.offset)
 
     def elsewhere(self) -> list[str]:
         """What the runs that are not on the screen want to be known: `other.log: 1 alert`."""
         runs = self._runs
-        near = [f"{s.name}: {s.run.verdict()}" for s in runs.sessions if s is not runs.session and s.news]
+        near = [f"{s.name}: {s.snapshot.verdict}" for s in runs.sessions if s is not runs.session and s.news]
         return near + [f"{listed.feed.name}: {listed.row.verdict}" for listed in runs.beyond if listed.news]
 
     # -- from run to run -------------------------------------------------------------------------

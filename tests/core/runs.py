@@ -6,9 +6,12 @@ import math
 import random
 from collections.abc import Iterator
 
+from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
+from miles_tui.core.run.monitor import Curves
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 
 MANAGER, TRAINER = Source("RolloutManager", "41"), Source("MegatronTrainRayActor", "42")
 SECONDS = 160.0  # from one rollout to the next
@@ -59,3 +62,14 @@ def state(items: list[Item], *, finish: bool = True) -> RunState:
 
 def raised(run: RunState) -> list[tuple[str, int | None, int | None]]:
     return [(a.condition, a.raised_step, a.resolved_step) for a in run.alerts]
+
+
+def curves(run: RunState) -> Curves:
+    """The values of a run, as a monitor gives them."""
+    return Curves(run.signals, run.metrics, run.window)
+
+
+def word(run: RunState, name: str) -> tuple[str, Severity | None]:
+    """The word on a signal, and the severity that comes with it."""
+    signal = snapshot_of(run).signals[name]
+    return signal.state, signal.severity

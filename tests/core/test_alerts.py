@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from simulated import judged, raised, run, the
 from test_conditions import after, growing, scaled
 
-from miles_tui.core.alerting.alert import AlertState, alert_report
+from miles_tui.core.alerting.alert import AlertState
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import GRACE, KEPT_ALERTS, Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.ranges import RANGE_FROM, Learning, Range
 from miles_tui.core.model.rollout import Rollout
+from miles_tui.present.alert_report import alert_report
+from miles_tui.present.evidence_words import evidence_words, told_words
 
 
 def states(rollouts: Sequence[Rollout], condition: str) -> list[State]:
@@ -85,9 +88,10 @@ def test_what_comes_back_soon_is_the_same_alert() -> None:
     assert alert.raised_step == 32
     assert alert.resolved_step == 52
     assert alert.evidence == the(judged(run(33, 1, change=twice)), "gap-jump").evidence, "as it was raised"
-    assert "since rollout 30" in alert.evidence
-    assert alert.told.startswith(f"{alert.evidence}; back at rollout 4")
-    assert "since rollout 44" in alert.later
+    assert alert.evidence.since == 30
+    assert told_words(alert).startswith(f"{evidence_words(alert)}; back at rollout 4")
+    assert alert.later is not None
+    assert alert.later.evidence.since == 44
 
 
 def test_what_was_held_back_has_its_evidence_when_it_is_raised() -> None:
@@ -106,8 +110,8 @@ def test_what_was_held_back_has_its_evidence_when_it_is_raised() -> None:
     assert second.raised_step is not None
     assert first.resolved_step is not None
     assert second.raised_step > first.resolved_step - 1
-    assert second.evidence.startswith("60 % of the answers are cut, ")
-    assert second.evidence.endswith("; held back until now")
+    assert evidence_words(second).startswith("60 % of the answers are cut, ")
+    assert evidence_words(second).endswith("; held back until now")
 
 
 def test_what_comes_back_late_is_a_new_alert() -> None:
@@ -128,8 +132,11 @@ def test_more_signals_join_the_same_alert() -> None:
     alert = the(judged(run(12, 1, change=lost)), "not-finite")
     assert alert.raised_step == 5
     assert alert.signals == ("gradient norm", "gap")
-    assert alert.evidence == "gradient norm is NaN in rollout 5", "as it was raised"
-    assert alert.told == f"{alert.evidence}; worse at rollout 7: gap and gradient norm are NaN and inf in rollout 7"
+    assert evidence_words(alert) == "gradient norm is NaN in rollout 5", "as it was raised"
+    assert (
+        told_words(alert)
+        == f"{evidence_words(alert)}; worse at rollout 7: gap and gradient norm are NaN and inf in rollout 7"
+    )
 
 
 def test_a_restart_gives_grace_and_keeps_the_baselines() -> None:
@@ -139,7 +146,7 @@ def test_a_restart_gives_grace_and_keeps_the_baselines() -> None:
         for r in run(30, 2, change=after(0, scaled("gap", 3)))
     ]
     judge = judged(first)
-    judge.restarted(20, 5000.0, "attempt 2 begins at rollout 20")
+    judge.restarted(20, 5000.0, Evidence(text="attempt 2 begins at rollout 20"))
     assert judge.grace == GRACE
     judged(second[:10], judge=judge)
     assert judge.grace == 0
@@ -150,11 +157,11 @@ def test_a_restart_gives_grace_and_keeps_the_baselines() -> None:
 
 def test_facts_are_raised_once_and_anew_after_they_were_cleared() -> None:
     judge = Judge()
-    judge.raise_("crashed", 3, 1.0, "RuntimeError: one")
-    judge.raise_("crashed", 3, 2.0, "RuntimeError: its echo")
+    judge.raise_("crashed", 3, 1.0, Evidence(text="RuntimeError: one"))
+    judge.raise_("crashed", 3, 2.0, Evidence(text="RuntimeError: its echo"))
     judge.clear("crashed", 4, 3.0)
-    judge.raise_("crashed", 6, 4.0, "RuntimeError: two")
-    assert [(a.raised_step, a.resolved_step, a.evidence) for a in judge.alerts] == [
+    judge.raise_("crashed", 6, 4.0, Evidence(text="RuntimeError: two"))
+    assert [(a.raised_step, a.resolved_step, evidence_words(a)) for a in judge.alerts] == [
         (3, 4, "RuntimeError: one"),
         (6, None, "RuntimeError: two"),
     ]
@@ -162,9 +169,9 @@ def test_facts_are_raised_once_and_anew_after_they_were_cleared() -> None:
 
 def test_known_messages_carry_their_own_words() -> None:
     judge = Judge()
-    judge.raise_("known-message", None, None, "unsupported operand", message="wandb-group")
-    judge.raise_("known-message", None, None, "W&B offline mode", message="wandb-offline")
-    judge.raise_("known-message", None, None, "W&B offline mode", message="wandb-offline")
+    judge.raise_("known-message", None, None, Evidence(text="unsupported operand"), message="wandb-group")
+    judge.raise_("known-message", None, None, Evidence(text="W&B offline mode"), message="wandb-offline")
+    judge.raise_("known-message", None, None, Evidence(text="W&B offline mode"), message="wandb-offline")
     group, offline = judge.alerts
     assert "--wandb-group" in group.first_check
     assert offline.count == 2
@@ -173,7 +180,10 @@ def test_known_messages_carry_their_own_words() -> None:
 
 def told(judge: Judge) -> list[tuple[object, ...]]:
     """All that is said of a run's alerts and conditions."""
-    return [*(dataclasses.astuple(alert_report(alert)) for alert in judge.alerts), *sorted(judge.states.items())]
+    return [
+        *(dataclasses.astuple(alert_report(alert.snapshot())) for alert in judge.alerts),
+        *sorted(judge.states.items()),
+    ]
 
 
 def test_switched_off_is_said_and_is_silent() -> None:
@@ -211,19 +221,23 @@ def test_switched_on_again_it_is_as_if_it_had_never_been_off(off: int, on: int) 
     assert told(judge) == told(always)
 
 
+def state_of(judge: Judge) -> State:
+    return judge.states["stalled"].state
+
+
 def test_what_a_line_raised_is_there_again_too() -> None:
     judge = Judge()
-    judge.raise_("stalled", 3, None, "silent")
+    judge.raise_("stalled", 3, None, Evidence(text="silent"))
     judge.switch("stalled", on=False)
     assert [a.state for a in judge.alerts] == [AlertState.SWITCHED_OFF]
-    assert judge.states["stalled"].state is State.OFF
+    assert state_of(judge) is State.OFF
     judge.switch("stalled", on=True)
     assert [(a.state, a.raised_step) for a in judge.alerts] == [(AlertState.FIRING, 3)]
-    assert judge.states["stalled"].state is State.FIRING
+    assert state_of(judge) is State.FIRING
     judge.switch("stalled", on=False)
     judge.clear("stalled", 5, None)
-    judge.raise_("stalled", 8, None, "silent again")
-    judge.raise_("crashed", 9, None, "a traceback")
+    judge.raise_("stalled", 8, None, Evidence(text="silent again"))
+    judge.raise_("crashed", 9, None, Evidence(text="a traceback"))
     judge.clear("stalled", 10, None)
     assert [a.condition for a in judge.alerts] == ["stalled", "crashed"]
     judge.switch("stalled", on=True)
@@ -275,33 +289,33 @@ def test_a_new_baseline_makes_the_change_the_normal() -> None:
 def test_seen_and_snoozed() -> None:
     judge = judged(run(40, 1, change=after(30, scaled("gap", 2))))
     alert = the(judge, "gap-jump")
-    judge.acknowledge(alert)
+    alert.seen = True
     assert alert.seen
-    judge.snooze(alert, 5)
+    alert.snooze(5, judge.at)
     assert alert.snoozed(39)
     assert alert.snoozed(43)
     assert not alert.snoozed(44)
-    judge.snooze(alert, 0)
+    alert.snooze(0, judge.at)
     assert not alert.snoozed(39)
 
 
 def test_memory_is_bounded() -> None:
     judge = Judge()
     for n in range(KEPT_ALERTS + 50):
-        judge.raise_("crashed", n, None, str(n))
+        judge.raise_("crashed", n, None, Evidence(text=str(n)))
         judge.clear("crashed", n, None)
     assert len(judge.alerts) == KEPT_ALERTS
-    assert judge.alerts[-1].evidence == str(KEPT_ALERTS + 49)
+    assert evidence_words(judge.alerts[-1]) == str(KEPT_ALERTS + 49)
 
 
 def test_no_open_alert_makes_room_for_a_resolved_or_a_milder_one() -> None:
     judge = Judge()
-    judge.raise_("crashed", 1, None, "the end")
-    judge.raise_("secret-in-log", 1, None, "a key")
+    judge.raise_("crashed", 1, None, Evidence(text="the end"))
+    judge.raise_("secret-in-log", 1, None, Evidence(text="a key"))
     for n in range(2 * KEPT_ALERTS):
-        judge.raise_("stalled", n, None, str(n))
+        judge.raise_("stalled", n, None, Evidence(text=str(n)))
         judge.clear("stalled", n, None)
-        judge.restarted(n, None, str(n))
+        judge.restarted(n, None, Evidence(text=str(n)))
     assert len(judge.alerts) == KEPT_ALERTS
     assert [a.condition for a in judge.alerts[:2]] == ["crashed", "secret-in-log"]
     assert [a.condition for a in judge.alerts if a.open] == ["crashed", "secret-in-log", "restarted"]
@@ -310,15 +324,15 @@ def test_no_open_alert_makes_room_for_a_resolved_or_a_milder_one() -> None:
 
 def test_lines_that_say_the_same_are_one_alert() -> None:
     judge = Judge()
-    judge.raise_("secret-in-log", None, None, "hf_***")
-    assert judge.alerts[0].evidence == "hf_***"
-    judge.raise_("secret-in-log", None, None, "export HF_TOKEN=***")
-    assert judge.alerts[0].evidence == "hf_*** (and 1 more line)"
+    judge.raise_("secret-in-log", None, None, Evidence(text="hf_***"))
+    assert evidence_words(judge.alerts[0]) == "hf_***"
+    judge.raise_("secret-in-log", None, None, Evidence(text="export HF_TOKEN=***"))
+    assert evidence_words(judge.alerts[0]) == "hf_*** (and 1 more line)"
     for n in range(600):
-        judge.raise_("secret-in-log", n, None, f"{n} ***")
+        judge.raise_("secret-in-log", n, None, Evidence(text=f"{n} ***"))
     for name in ("wandb-offline", "tensorboard", "wandb-offline"):
-        judge.raise_("known-message", 1, None, f"{name} is said", message=name)
-    assert [(a.evidence, a.count) for a in judge.alerts] == [
+        judge.raise_("known-message", 1, None, Evidence(text=f"{name} is said"), message=name)
+    assert [(evidence_words(a), a.count) for a in judge.alerts] == [
         ("hf_*** (and 601 more lines)", 602),
         ("wandb-offline is said (and 1 more line)", 2),
         ("tensorboard is said", 1),
@@ -330,7 +344,7 @@ def test_thousands_of_bad_names_are_told_by_a_few() -> None:
     for n in range(3):
         judge.sampled(Rollout(n, metrics={**bad, f"{n}/x/train/loss": math.nan}))
     alert = the(judge, "not-finite")
-    assert alert.evidence.endswith("15/train/loss and 2985 more are NaN in rollout 0")
+    assert evidence_words(alert).endswith("15/train/loss and 2985 more are NaN in rollout 0")
     assert len(alert.signals) == 16
 
 
@@ -345,7 +359,7 @@ def test_a_rollout_costs_well_under_a_millisecond() -> None:
 def test_going_back_to_an_earlier_point_of_the_curve_is_no_fall() -> None:
     for seed in range(12):
         judge = judged(run(60, seed))
-        judge.restarted(0, None, "attempt 2 begins at rollout 0")
+        judge.restarted(0, None, Evidence(text="attempt 2 begins at rollout 0"))
         again = run(60, seed + 100)
         for rollout in again:
             rollout.attempt = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from miles_tui.core.model.records import Event, EventKind, Record, Source
-from miles_tui.core.run.attempts import Attempts, Continuation
+from miles_tui.core.run.attempts import Attempts
 from miles_tui.core.run.line_schema import is_train_side
 
 
@@ -70,7 +70,6 @@ def test_a_long_gap_marks_a_restart_where_nothing_else_can() -> None:
 
 def test_evaluations_may_repeat() -> None:
     assert places(rec(5), rec(0, "eval"), rec(0, "eval"), rec(6)) == ["ONWARD"] * 4
-    assert Continuation.ONWARD is not Continuation.REPLAY
 
 
 def test_two_jobs_in_one_file_are_no_restarts_beyond_the_second_jobs_first_line() -> None:

@@ -14,6 +14,7 @@ from miles_tui.core.alerting.engine import PATIENCE, Judge
 from miles_tui.core.alerting.rule_slot import IDLE
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
+from miles_tui.present.evidence_words import evidence_sentence, evidence_words
 
 Values = dict[str, float]
 
@@ -73,7 +74,7 @@ def test_a_gap_above_exactly_zero_is_raised() -> None:
     alert = the(judged(run(50, 1, SETUPS[2], after(30, leaves_zero))), "gap-jump")
     assert alert.raised_step == 32
     assert alert.severity is Severity.CRITICAL
-    assert "rollout 30" in alert.evidence
+    assert "rollout 30" in evidence_words(alert)
 
 
 @pytest.mark.parametrize("length", [1, 2])
@@ -256,7 +257,7 @@ def test_the_mean_of_the_gradient_norm_is_the_rows() -> None:
     at = alert.raised_step
     assert at is not None
     newest = [r.values["gradient norm"] for r in rollouts[at - 4 : at + 1]]
-    assert f"mean of the last five {number(sum(newest) / 5)}, " in alert.evidence
+    assert f"mean of the last five {number(sum(newest) / 5)}, " in evidence_words(alert)
 
 
 def test_a_first_update_that_is_off_policy_is_raised() -> None:
@@ -353,7 +354,7 @@ def test_a_signal_that_is_logged_no_more_is_raised_and_comes_back() -> None:
     alert = the(judged(rollouts), "signal-lost")
     assert (alert.raised_step, alert.resolved_step) == (14, 20)
     assert alert.signals == ("gap",)
-    assert "rollout 11" in alert.evidence
+    assert "rollout 11" in evidence_words(alert)
     for rollout in rollouts[20:22]:
         rollout.values.pop("reward")
     assert len([a for a in judged(rollouts).alerts if a.condition == "signal-lost"]) == 1
@@ -368,7 +369,7 @@ def test_a_stall_is_several_usual_times_and_some_minutes() -> None:
     assert stall_after(None) == 1800
     assert not is_stalled(600, 60)
     assert is_stalled(601, 60)
-    text = stalled_evidence(7200, 150, "step 74", "update_weights", grows=True)
+    text = evidence_sentence("stalled", stalled_evidence(7200, 150, "step 74", "update_weights", grows=True))
     for part in ("2.0 h", "2 min", "step 74", "update_weights", "still grows"):
         assert part in text
 

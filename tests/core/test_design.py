@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import args, healthy, raised, rollout, state
+from runs import args, healthy, raised, rollout, state, word
 
 from miles_tui.core.alerting.conditions.base import State
 from miles_tui.core.alerting.engine import Judge
@@ -13,7 +13,7 @@ from miles_tui.core.parsing.events import Searcher
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.design import MEANINGS, NONE, design_of
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import not_measured, standing
+from miles_tui.core.run.snapshot_builder import snapshot_of
 
 ONE = {"rollout_batch_size": 32, "n_samples_per_prompt": 8, "global_batch_size": 256}
 ROW = "  use_rollout_logprobs ............................ True\n"
@@ -83,18 +83,20 @@ SETTINGS: list[tuple[dict[str, object], str, float, str, list[str]]] = [
 def test_a_value_that_is_so_by_design_is_not_judged_and_the_row_says_so(
     settings: dict[str, object], signal: str, value: float, short: str, without: list[str]
 ) -> None:
-    run = state([args(**ONE, **settings), *healthy(14, **{short: value})])
+    run = state([args(**ONE, **settings), *healthy(14, 0, **{short: value})])
     assert raised(run) == []
-    assert standing(run, signal) == ("not measured", None)
-    said = not_measured(run, signal)
+    assert word(run, signal) == ("not measured", None)
+    seen = snapshot_of(run).signals[signal]
+    said = seen.meaning
     assert said is not None
+    assert not seen.measured
     assert said.flag.startswith("--")
     assert run.signals[signal].extent.count == 14, "shown it is"
     others = [name for name in run.signals if name not in run.design.meanings]
-    assert {standing(run, name)[0] for name in others} <= {"ok", "learning", "not judged"}
-    plain = state([args(**ONE), *healthy(14, **{short: value})])
+    assert {word(run, name)[0] for name in others} <= {"ok", "learning", "not judged"}
+    plain = state([args(**ONE), *healthy(14, 0, **{short: value})])
     assert [c for c, *_ in raised(plain)] == without
-    assert standing(plain, signal)[0] != "not measured"
+    assert word(plain, signal)[0] != "not measured"
 
 
 def test_the_first_updates_ppo_kl_is_by_design_too() -> None:
@@ -119,7 +121,7 @@ def test_what_is_not_fixed_is_judged_all_the_same() -> None:
     items = [*healthy(21), *(i for n in range(21, 30) for i in rollout(n, gap=0.04))]
     run = state([args(**ONE, use_rollout_logprobs=True), *items])
     assert [c for c, *_ in raised(run)] == ["gap-jump"]
-    assert standing(run, "gap")[0] == "firing"
+    assert word(run, "gap")[0] == "firing"
 
 
 def test_one_reward_in_every_group_teaches_where_groups_are_not_compared() -> None:
@@ -148,7 +150,7 @@ def test_without_training_the_rollout_side_ends_the_run() -> None:
     sampled = [item for n in range(10) for item in list(rollout(n))[:1]]
     run = state([args(num_rollout=10, debug_rollout_only=True), *sampled])
     assert run.ended == "finished"
-    assert {standing(run, name)[0] for name in ("gap", "KL to the engine", "gradient norm", "clip fraction")} == {
+    assert {word(run, name)[0] for name in ("gap", "KL to the engine", "gradient norm", "clip fraction")} == {
         "not measured"
     }
     assert state([args(num_rollout=10), *sampled]).ended == ""
@@ -167,7 +169,7 @@ def test_a_new_launch_without_the_flag_ends_it() -> None:
 
 def test_true_on_policy_is_judged_and_its_zero_is_right() -> None:
     run = state([args(**ONE, true_on_policy_mode=True), *healthy(20, gap=0.0)])
-    assert standing(run, "gap")[0] != "not measured"
+    assert word(run, "gap")[0] != "not measured"
     assert run.design.meanings["gap"].why.startswith("0 is right")
 
 
@@ -185,4 +187,4 @@ def test_the_whole_way_from_bytes() -> None:
     run.feed([*reader.feed(text.encode()), *reader.finish()])
     run.finish()
     assert raised(run) == []
-    assert standing(run, "clip fraction")[0] == "not measured"
+    assert word(run, "clip fraction")[0] == "not measured"

@@ -12,6 +12,8 @@ from miles_tui.core.model.records import Event, EventKind, Item, Source
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
+from miles_tui.present.evidence_words import evidence_words
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]
 END = 1000.0 + 9 * SECONDS + 101  # the last planned rollout's line
@@ -47,7 +49,7 @@ def alive(time: float) -> Event:
 def test_a_crash_in_the_last_save_is_one(after: list[Item], said: str) -> None:
     run = state([*PLAN, *after])
     assert raised(run) == [("crashed", 9, None)]
-    assert said in run.alerts[0].evidence
+    assert said in evidence_words(run.alerts[0])
     assert run.verdict() == run.ended == "crashed"
 
 
@@ -81,7 +83,7 @@ def test_a_hang_in_the_last_save_is_a_stall(after: list[Item]) -> None:
     run = state([*PLAN, *after])
     assert raised(run) == [("stalled", 9, None)]
     assert run.ended == ""
-    assert "50 min" in run.alerts[0].evidence
+    assert "50 min" in evidence_words(run.alerts[0])
 
 
 def test_a_save_of_which_nothing_more_is_known_is_not_finished() -> None:
@@ -96,7 +98,7 @@ def test_live_the_last_save_hangs_and_then_ends() -> None:
     run.tick(5000.0)
     assert raised(run) == [], "nothing is open: it just ended"
     run.feed([SAVES], now=5000.0)
-    assert run.ended == ""
+    assert not snapshot_of(run).ended
     run.tick(5001.0)
     assert run.verdict() == "stalled"
     run.feed([Event(EventKind.TIMER_END, "save_model", END + 5002)], now=5002.0)
@@ -122,7 +124,7 @@ def test_an_hour_of_silence_that_a_timeout_ended_is_said_too() -> None:
     for items in ([timeout], [timeout, FAILED], [alive(last + 3000), OOM], [alive(last + 3000), FAILED]):
         run = state([*healthy(10), *items])
         assert raised(run) == [("stalled", 9, None), ("crashed", 9, None)], items
-        assert "50 min" in run.alerts[0].evidence
+        assert "50 min" in evidence_words(run.alerts[0])
         assert run.verdict() == "crashed"
 
 
@@ -158,7 +160,7 @@ def test_the_reader_dates_a_traceback_by_the_line_before_it() -> None:
     run.feed([*reader.feed(text.encode()), *reader.finish()])
     run.finish()
     assert [c for c, *_ in raised(run)] == ["stalled", "crashed"]
-    assert "48 min" in run.alerts[0].evidence
+    assert "48 min" in evidence_words(run.alerts[0])
 
 
 # -- a clock that jumps, a pause ---------------------------------------------------------------------
@@ -240,7 +242,7 @@ def test_a_silence_that_no_pause_touches_is_a_stall_beside_a_pause_log() -> None
 def test_a_log_in_reverse_order_is_told_and_how_to_turn_it() -> None:
     run = state(healthy(12)[::-1])
     assert [c for c, *_ in raised(run)] == ["known-message"]
-    assert "tac" in run.alerts[0].evidence
+    assert "tac" in evidence_words(run.alerts[0])
     assert "tac" in run.alerts[0].first_check
     assert len(run.cut_short) == 1
     assert state(healthy(12)).cut_short == []

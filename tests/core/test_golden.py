@@ -21,8 +21,10 @@ from simulated import PLAIN, SETUPS, Change, Setup, run
 
 from miles_tui.core.alerting.conditions.base import State
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.profile import Profile, SignalProfile, TimeProfile
 from miles_tui.core.model.rollout import Rollout
+from miles_tui.present.evidence_words import evidence_words
 
 TABLE = Path(__file__).with_name("golden.txt")
 Values = dict[str, float]
@@ -212,7 +214,7 @@ CASES = (
     Case("own ranges, early talk", drifts(6, 40, reward=-0.02, answer_length=30), profile=of_own),
     Case("own ranges, out of range", times("answer length", 1.4, 30, 50), profile=of_own, seeds=(1,)),
     Case("resumed while it fires", times("gap", 2.0, 35, 50), shape=resumed, seeds=(1,),
-         told={40: lambda j: j.restarted(40, None, "attempt 2 begins at rollout 40")}),
+         told={40: lambda j: j.restarted(40, None, Evidence(since=40, facts=(("attempt", 2),)))}),
     Case("a new baseline", times("gap", 2.0), seeds=(1,), told={40: Judge.rebase}),
     Case("switched off", times("gap", 2.0, 30, 50), seeds=(1,), told={25: lambda j: j.switch("gap-jump", False)}),
 )  # fmt: skip
@@ -248,7 +250,7 @@ def said(case: Case, setup: Setup, seed: int) -> list[str]:
         end = "" if alert.resolved_step is None else f" to {alert.resolved_step}"
         again = f", {alert.count} times" if alert.count > 1 else ""
         head = f"  {alert.condition} ({alert.severity}, {alert.state}) {alert.raised_step}{end}{again}"
-        lines.append(f"{head}, {' and '.join(alert.signals)}: {alert.evidence}")
+        lines.append(f"{head}, {' and '.join(alert.signals)}: {evidence_words(alert)}")
     return lines
 
 

@@ -19,7 +19,9 @@ from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.rollout_assembler import MOST_OPEN
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.core.run.update_means import MOST_MEANS
+from miles_tui.present.evidence_words import evidence_words
 from miles_tui.present.status_line import paste, status_line
 
 CHUNK = 1 << 16
@@ -156,7 +158,7 @@ def is_bounded(run: RunState) -> bool:
         and len(run.alerts) <= KEPT_ALERTS
         and len(run._merger._open) <= MOST_OPEN
         and all(len(entry.rollout.metrics) <= MOST_MEANS for entry in run._merger._open.values())
-        and all(len(alert.evidence) < 4000 for alert in run.alerts)
+        and all(len(evidence_words(alert)) < 4000 for alert in run.alerts)
     )
 
 
@@ -220,8 +222,8 @@ def test_no_record_and_no_order_of_them_raises_anything(before: int, items: list
     run.tick(1e9)
     run.finish()
     assert is_bounded(run)
-    assert status_line(run)
-    assert paste(run, "a.log")
+    assert status_line(snapshot_of(run))
+    assert paste(snapshot_of(run), "a.log")
     for series in run.signals.values():
         assert series.extent.count >= 0
         assert all(first <= last for _, first, last in series.spans())

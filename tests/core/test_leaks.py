@@ -12,6 +12,7 @@ from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing.leaks import LEAK_PIECE, MOST_KINDS, MOST_LINES
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
+from miles_tui.present.evidence_words import evidence_words
 
 ROLLOUT = "[2026-10-15 16:02:38.107 x] metrics.py:89 - rollout {}: {{'rollout/raw_reward': 0.5}}\n"
 NOISE = "(SGLangEngine pid=9) Decode batch. #token: 17000, token usage: 0.42, gen throughput (token/s): 4000.00 █\n"
@@ -63,7 +64,7 @@ def test_the_alerts_are_the_same_however_the_bytes_were_cut() -> None:
     def alerts(sizes: list[int]) -> list[tuple[str, int | None, int]]:
         run = RunState(Judge())
         run.feed(items(text, sizes))
-        return [(a.evidence, a.raised_step, a.count) for a in run.alerts if a.condition == "secret-in-log"]
+        return [(evidence_words(a), a.raised_step, a.count) for a in run.alerts if a.condition == "secret-in-log"]
 
     whole = alerts([len(text)])
     assert len(whole) > 3
@@ -75,7 +76,7 @@ def test_one_alert_for_each_kind() -> None:
     run = RunState(Judge())
     lines = f"WANDB_API_KEY={HEX}\n" * 3 + f"token hf_{MIX}{MIX}\n"
     run.feed(items(ROLLOUT.format(7) + lines))
-    told = [(a.evidence, a.count, a.raised_step) for a in run.alerts]
+    told = [(evidence_words(a), a.count, a.raised_step) for a in run.alerts]
     assert told == [("WANDB_API_KEY=*** (and 2 more lines)", 3, 7), ("token hf_***", 1, 7)]
 
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from miles_tui.core.model.records import Item
+from miles_tui.core.model.records import Item, Record
 from miles_tui.core.parsing import reader as reading
 from miles_tui.core.parsing.reader import Reader
 
@@ -69,5 +69,5 @@ def test_parts_without_an_end_are_lost_where_they_would_be(form: str) -> None:
         lines = [in_form(form, text[:60], True, "stdout"), *[in_form(form, "", True, "stdout")] * parts]
         lines += [in_form(form, text[60:], False, "stdout"), in_form(form, METRICS.format(n=2), False, "stdout")]
         data = "\n".join(lines).encode() + b"\n"
-        numbers = [item.number for item in Reader().feed(data) if isinstance(item, reading.Record)]
+        numbers = [item.number for item in Reader().feed(data) if isinstance(item, Record)]
         assert numbers == ([1, 2] if parts < 512 else [2]), parts

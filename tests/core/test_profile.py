@@ -14,6 +14,7 @@ from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.alerting.ranges import Range
 from miles_tui.errors import BadSetting
+from miles_tui.present.evidence_words import evidence_words
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,10 @@ def test_learning_finds_the_setup(plain: Profile) -> None:
     assert gap.level == pytest.approx(PLAIN.gap, rel=0.02)
     assert gap.noise == pytest.approx(PLAIN.gap_noise, rel=0.2)
     assert gap.trend == "flat"
-    assert gap.low < gap.mean5_low < gap.level < gap.mean5_high < gap.high  # type: ignore[operator]
+    assert gap.mean5_low is not None
+    assert gap.level is not None
+    assert gap.mean5_high is not None
+    assert gap.low < gap.mean5_low < gap.level < gap.mean5_high < gap.high
     assert plain.signals["reward"].trend == "rises"
     assert plain.signals["answer length"].trend == "falls"
     assert plain.signals["gradient norm"].noise == pytest.approx(PLAIN.norm_noise, rel=0.25)
@@ -95,8 +99,8 @@ def test_faults_before_a_run_could_have_learned_are_found(plain: Profile) -> Non
 
 def test_a_gap_that_is_wrong_from_the_first_rollout_says_so(plain: Profile) -> None:
     alert = the(judged(run(20, 1, change=after(0, scaled("gap", 1.5))), plain), "gap-jump")
-    assert "since the first rollout" in alert.evidence
-    assert "profile plain" in alert.evidence
+    assert "since the first rollout" in evidence_words(alert)
+    assert "profile plain" in evidence_words(alert)
 
 
 def test_healthy_runs_of_the_profiles_setup_raise_next_to_nothing() -> None:
@@ -118,7 +122,7 @@ def test_out_of_range_speaks_of_the_profile_only(plain: Profile) -> None:
     judge = judged(run(40, 1, change=far), plain)
     (alert,) = [a for a in judge.alerts if a.signals == ("cut share",)]
     assert (alert.condition, alert.severity) == ("out-of-range", Severity.NOTICE)
-    assert "profile plain" in alert.evidence
+    assert "profile plain" in evidence_words(alert)
     assert "out-of-range" not in {a.condition for a in judged(run(40, 1, change=far)).alerts}
     known = judge.ranges["cut share"]
     assert isinstance(known, Range)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from make_big_log import HOSTILE, write
 from reads import HALF, LINE, LOG, NOISE, OTHER, RAY, D, numbers, read, records
 
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing import brace_scan as braces
 from miles_tui.core.parsing.reader import GAP, Reader
-from tests.make_big_log import HOSTILE, write
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 

@@ -14,6 +14,7 @@ from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.series import DEAD, PAUSED
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.run_state import RunState
+from miles_tui.present.evidence_words import evidence_words
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
 
@@ -102,14 +103,14 @@ def test_a_traceback_at_the_end_is_a_crash_with_its_last_line() -> None:
     )
     ((condition, step, resolved),) = raised(run)
     assert (condition, step, resolved) == ("crashed", 7, None)
-    assert "CUDA out of memory" in run.alerts[0].evidence
+    assert "CUDA out of memory" in evidence_words(run.alerts[0])
     assert run.verdict() == "crashed"
 
 
 def test_the_drivers_last_word_stands_although_a_worker_talks_on() -> None:
     driver = Event(EventKind.TROUBLE, "RayTaskError: boom", None, {"driver": "1"})
     worker = Event(EventKind.TROUBLE, "ConnectionError: engine gone", None, {})
-    assert "boom" in state([*healthy(8), driver, worker]).alerts[0].evidence
+    assert "boom" in evidence_words(state([*healthy(8), driver, worker]).alerts[0])
 
 
 def test_a_caught_error_of_a_worker_that_the_engines_outlive_is_no_crash() -> None:
@@ -129,7 +130,7 @@ def test_the_cause_is_shown_and_not_its_wrapper() -> None:
     )
     cause = Event(EventKind.TROUBLE, "torch.OutOfMemoryError: CUDA out of memory", None, {"driver": "1"})
     for order in ((wrapper, cause), (cause, wrapper)):
-        assert "CUDA out of memory" in state([*healthy(8), *order]).alerts[0].evidence
+        assert "CUDA out of memory" in evidence_words(state([*healthy(8), *order]).alerts[0])
 
 
 def test_live_a_traceback_is_a_crash_after_a_minute_of_silence() -> None:
@@ -164,8 +165,8 @@ def test_engine_lines_after_the_last_record_are_no_progress() -> None:
         [*healthy(10), Event(EventKind.TIMER_START, "update_weights", 2600.0), Event(EventKind.CLOCK, "", 9000.0)]
     )
     assert raised(run) == [("stalled", 9, None)]
-    assert "update_weights" in run.alerts[0].evidence
-    assert "still grows" in run.alerts[0].evidence
+    assert "update_weights" in evidence_words(run.alerts[0])
+    assert "still grows" in evidence_words(run.alerts[0])
 
 
 def test_a_job_that_failed_says_its_tail_again_and_that_is_no_news() -> None:
@@ -183,7 +184,7 @@ def test_a_job_that_failed_says_its_tail_again_and_that_is_no_news() -> None:
 def test_not_a_number_is_kept_and_seen() -> None:
     run = state([*healthy(12), *rollout(12, grad=math.nan)])
     assert ("not-finite", 12, None) in raised(run)
-    assert run.alerts[-1].evidence == "gradient norm is NaN in rollout 12"
+    assert evidence_words(run.alerts[-1]) == "gradient norm is NaN in rollout 12"
     last = run.signals["gradient norm"].last
     assert last is not None
     assert math.isnan(last.value)
@@ -277,7 +278,7 @@ def test_not_a_number_in_another_model_of_the_run_is_seen() -> None:
         ]
     run = state(items)
     assert [(c, s) for c, s, _ in raised(run)] == [("not-finite", 12)]
-    assert "beta/train/grad_norm" in run.alerts[0].evidence
+    assert "beta/train/grad_norm" in evidence_words(run.alerts[0])
 
 
 def test_groups_that_all_got_one_reward_are_no_signal() -> None:

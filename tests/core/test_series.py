@@ -119,20 +119,20 @@ def test_columns_are_what_was_put_however_late_and_whoever_looks_meanwhile(
     events: list[tuple[int, float, int] | int], looking: bool
 ) -> None:
     series, attempt = Series(200), 1
-    kept: list[list[float]] = []  # [rollout, value, flags, attempt]
+    kept: list[tuple[int, float, int, int]] = []  # rollout, value, flags, attempt
     for event in events:
         if isinstance(event, int):
             attempt += 1
             series.restart(event)
-            kept = [[x, y, flags | DEAD if x >= event else flags, a] for x, y, flags, a in kept]  # type: ignore[operator]
+            kept = [(x, y, flags | DEAD if x >= event else flags, a) for x, y, flags, a in kept]
         else:
             put([series], event[0], [event[1]], event[2])
-            kept = [row for row in kept if (row[3], row[0]) != (attempt, event[0])] + [[*event, attempt]]
+            kept = [row for row in kept if (row[3], row[0]) != (attempt, event[0])] + [(*event, attempt)]
             kept.sort(key=lambda row: (row[3], row[0]))
         if looking:
             assert len(series.flags) == len(series.attempts) == len(series)
-    assert [[p.rollout, p.value, p.flags, p.attempt] for p in series.points()] == kept
-    live = [row[1] for row in kept if not int(row[2]) & DEAD]
+    assert [(p.rollout, p.value, p.flags, p.attempt) for p in series.points()] == kept
+    live = [row[1] for row in kept if not row[2] & DEAD]
     assert series.extent.count == len(live)
     assert series.extent.high == max(live, default=-math.inf)
 

@@ -32,6 +32,7 @@ from miles_tui.core.stats.robust import (
     pulled_in,
     step_noise,
 )
+from miles_tui.present.evidence_words import evidence_sentence
 
 
 @pytest.mark.parametrize("shape", [STEP_SHAPE, RAMP_SHAPE, Shape(0.7, 0.3)])
@@ -103,7 +104,8 @@ def test_a_signal_lost_after_a_long_steady_stretch_names_its_last_rollout() -> N
         assert rule.judge(Rollout(number, values=dict(whole)), Stage.TRAINED).state is State.OK
     states = [rule.judge(Rollout(n, values={"gap": 0.01}), Stage.TRAINED) for n in range(50, 53)]
     assert [s.state for s in states] == [State.PENDING, State.PENDING, State.FIRING]
-    assert "reward: last logged in rollout 49" in states[-1].evidence
+    assert states[-1].evidence is not None
+    assert "reward: last logged in rollout 49" in evidence_sentence("signal-lost", states[-1].evidence)
 
 
 def test_no_match_where_nothing_can_be_tried() -> None:

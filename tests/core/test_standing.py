@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from runs import args, healthy, rollout, state
+from runs import args, healthy, rollout, state, word
 
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Severity
@@ -15,13 +15,14 @@ from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.core.run.status import evidence_of, held_by, learned, standing
+from miles_tui.core.run.snapshot_builder import snapshot_of
+from miles_tui.present.evidence_words import evidence_of, evidence_words
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
 def words(run: RunState) -> dict[str, str]:
-    return {name: standing(run, name)[0] for name in run.signals}
+    return {name: word(run, name)[0] for name in run.signals}
 
 
 def sample(name: str) -> RunState:
@@ -40,7 +41,7 @@ def test_a_profiles_range_judges_it() -> None:
     kl = SignalProfile(low=0.0006, high=0.0008)
     run = RunState(Judge(Profile(name="mine", signals={"KL to the engine": kl})))
     run.feed(healthy(40))
-    assert standing(run, "KL to the engine") == ("ok", None)
+    assert word(run, "KL to the engine") == ("ok", None)
 
 
 def test_what_still_learns_claims_nothing() -> None:
@@ -58,7 +59,7 @@ def test_what_will_never_be_judged_does_not_learn_for_ever() -> None:
     without = [replace(i, metrics={"perf/rollout_time": 50.0 + i.number % 3}) for i in without if isinstance(i, Record)]
     run = state(list(without), finish=False)
     assert words(run)["rollout time"] == "not judged", "nobody tells the answers' length"
-    assert learned(run, "gap") is None
+    assert snapshot_of(run).signals["gap"].learning is None
     assert run.verdict() == "not judged"
     early = state(list(without[:3]), finish=False)
     assert words(early)["rollout time"] == "learning"
@@ -69,7 +70,7 @@ def test_what_will_never_be_judged_does_not_learn_for_ever() -> None:
     once = [i for i in healthy(40) if not (isinstance(i, Record) and i.kind == "step" and i.number != 4)]
     said = words(state(once, finish=False))
     assert said["gap"] == said["gradient norm"] == said["clip fraction"] == "not judged"
-    assert learned(state(once, finish=False), "gap") is None
+    assert snapshot_of(state(once, finish=False)).signals["gap"].learning is None
 
     short = state([args(num_rollout=4), *healthy(4)])
     assert short.verdict() == "finished"
@@ -80,44 +81,45 @@ def test_what_will_never_be_judged_does_not_learn_for_ever() -> None:
 def test_the_worst_alert_comes_first() -> None:
     items = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
     run = state(items, finish=False)
-    assert standing(run, "gap") == ("firing", Severity.CRITICAL)
+    assert word(run, "gap") == ("firing", Severity.CRITICAL)
     two = len(healthy(23))
-    assert standing(state(items[:two]), "gap") == ("pending", None)
+    assert word(state(items[:two]), "gap") == ("pending", None)
     run = state([*healthy(21), *rollout(21, reward=math.nan)], finish=False)
-    assert standing(run, "reward") == ("firing", Severity.CRITICAL)
+    assert word(run, "reward") == ("firing", Severity.CRITICAL)
 
 
 def test_a_condition_that_is_off_judges_nothing() -> None:
     run = state(healthy(30), finish=False)
-    assert standing(run, "gap")[0] == "ok"
+    assert word(run, "gap")[0] == "ok"
     run.judge.switch("gap-jump", on=False)
-    assert standing(run, "gap") == ("not judged", None)
+    assert word(run, "gap") == ("not judged", None)
 
 
 def test_a_signal_that_is_only_read_beside_another_is_not_marked() -> None:
     for condition, about in (("rollout-slowdown", "rollout time"), ("cut-share-high", "cut share")):
         assert CONDITIONS[condition].signals != CONDITIONS[condition].about == (about,)
     run = sample("slow-engine.log")
-    assert standing(run, "rollout time")[0] == "firing"
-    assert standing(run, "answer length")[0] == "ok"
+    assert word(run, "rollout time")[0] == "firing"
+    assert word(run, "answer length")[0] == "ok"
     assert [a.signals for a in run.alerts] == [("rollout time", "answer length")], "it was read all the same"
 
 
 def test_a_condition_that_another_alert_holds_back_is_not_ok() -> None:
     run = sample("talks-longer.log")
     assert run.judge.held == {"cut-share-high": "reward-down-length-up"}
-    assert standing(run, "cut share") == ("held back", None)
-    assert held_by(run, "cut share") == "reward-down-length-up"
-    assert held_by(run, "reward") == ""
+    assert word(run, "cut share") == ("held back", None)
+    assert snapshot_of(run).signals["cut share"].held_by == "reward-down-length-up"
+    assert snapshot_of(run).signals["reward"].held_by == ""
 
 
 def test_an_open_alerts_evidence_ends_with_the_newest_value() -> None:
     items = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
     run = state([*items, *rollout(30, gap=0.0512)], finish=False)
     (alert,) = run.alerts
-    assert evidence_of(run, alert) == f"{alert.evidence}; now 0.0512"
+    assert evidence_of(snapshot_of(run), alert.snapshot()) == f"{evidence_words(alert.snapshot())}; now 0.0512"
     raised = len(healthy(1)) * ((alert.raised_step or 0) + 1)
     fresh = state(items[:raised], finish=False)
-    assert evidence_of(fresh, fresh.alerts[0]) == fresh.alerts[0].evidence, "nothing came since"
+    then = fresh.alerts[0].snapshot()
+    assert evidence_of(snapshot_of(fresh), then) == evidence_words(then), "nothing came since"
     run.judge.rebase()
-    assert evidence_of(run, alert) == alert.evidence, "it is over"
+    assert evidence_of(snapshot_of(run), alert.snapshot()) == evidence_words(alert.snapshot()), "it is over"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -11,6 +12,7 @@ from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.stats.robust import (
     RAMP_SHAPE,
     STEP_SHAPE,
+    Shape,
     best_match,
     center_and_scale,
     median,
@@ -47,9 +49,9 @@ def test_median_of_an_even_count_is_between() -> None:
 
 
 @pytest.mark.parametrize(("shape", "fault"), [(STEP_SHAPE, lambda k: 2.0), (RAMP_SHAPE, lambda k: 0.3 * k)])
-def test_best_match_finds_the_start_of_a_change(shape: object, fault: object) -> None:
-    values = noise(40) + [v + fault(k) for k, v in enumerate(noise(12, 2), 1)]  # type: ignore[operator]
-    match = best_match(values, shape, 3, 40, 4)  # type: ignore[arg-type]
+def test_best_match_finds_the_start_of_a_change(shape: Shape, fault: Callable[[int], float]) -> None:
+    values = noise(40) + [v + fault(k) for k, v in enumerate(noise(12, 2), 1)]
+    match = best_match(values, shape, 3, 40, 4)
     assert match.score > 5
     assert 9 <= match.length <= 15
 

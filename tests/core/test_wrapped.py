@@ -16,6 +16,7 @@ from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.parsing.wrapped import Unwrap, is_wrapped
 from miles_tui.core.run.run_state import RunState
+from miles_tui.present.evidence_words import evidence_words
 
 LINES = [
     f"\x1b[36m(Trainer pid=4)\x1b[0m [2026-09-02 18:{n:02}:00.125 actor_cell0_rank0] log_utils.py:542 - "
@@ -101,7 +102,7 @@ def test_a_wrapped_log_is_read_as_the_plain_one(form: str) -> None:
     run.feed(items)
     run.finish()
     assert run.verdict() == "crashed"
-    assert "CUDA out of memory" in run.alerts[-1].evidence
+    assert "CUDA out of memory" in evidence_words(run.alerts[-1])
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,7 +8,7 @@ import time
 from io import FileIO
 from pathlib import Path
 
-from miles_tui.ingest.follow.chunks import Cut, Data
+from miles_tui.core.model.chunks import Cut, Data
 from miles_tui.ingest.follow.tailer import SHRINK_SECONDS, Tailer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from miles_tui.ingest.follow.chunks import Data, Piece
+from miles_tui.core.model.chunks import Data, Piece
 from miles_tui.ingest.follow.tailer import Tailer
 
 
@@ -33,8 +33,9 @@ def look(tail: Tailer) -> list[Piece | bytes]:
     """Everything there is now, the time that the tail asks for included."""
     out = tail.read()
     clock = tail._clock
+    assert isinstance(clock, Clock)
     while not tail.caught_up or tail.retry_in is not None:
-        clock.now += tail.retry_in or 0  # type: ignore[attr-defined]
+        clock.now += tail.retry_in or 0
         out += tail.read()
     return merged(out)
 

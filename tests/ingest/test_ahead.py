@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import psutil
@@ -85,7 +85,8 @@ def test_whoever_stops_early_leaves_no_process_behind() -> None:
     assert next(reading)
     children = psutil.Process().children()
     assert len(children) == 1
-    reading.close()  # type: ignore[attr-defined]
+    assert isinstance(reading, Generator)
+    reading.close()
     assert not children[0].is_running()
 
 

@@ -13,10 +13,10 @@ import pytest
 from ingest.hostile import Watched, numbers
 from ingest.tailing import Clock, append, lines, look
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Why
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.ingest.files.log_file import read_all
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
 from miles_tui.ingest.follow.follower import follow_blocking
 from miles_tui.ingest.follow.tailer import DEAD_SECONDS, GONE_SECONDS, LATE_SECONDS, Tailer
 from miles_tui.ingest.follow.watcher import Stop
@@ -50,7 +50,7 @@ class Disk:
                 real(*args)  # it is gone, whatever is said of it
             if fails:
                 raise OSError(errno.ENOTCONN if dead else self.error, "no answer")
-            got = None if name == "close" else real(*args, **options)
+            got: Any = None if name == "close" else real(*args, **options)
             if name == "open":
                 self.opened.add(got)
             return got

@@ -10,16 +10,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from miles_tui.core.model.chunks import Cut, Data, Ended, Missing, Why
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import CHUNK
-from miles_tui.ingest.follow.chunks import Cut, Data, Ended, Missing, Why
 from miles_tui.ingest.follow.follower import Batch, follow, follow_blocking
 from miles_tui.ingest.follow.watcher import Stop
 
@@ -193,7 +193,7 @@ def test_a_stop_set_before_it_begins_still_reads(tmp_path: Path) -> None:
 PROGRAM = """
 import signal, sys
 from miles_tui.ingest.follow.follower import follow_blocking
-from miles_tui.ingest.follow.chunks import Data
+from miles_tui.core.model.chunks import Data
 from miles_tui.ingest.follow.watcher import Stop
 
 stop = Stop()
@@ -256,8 +256,8 @@ def test_standard_input_is_read_to_its_end() -> None:
         (lambda path: path.write_bytes(b"\x1f\x8b\x08garbage that is no gzip"), "the gzip file is damaged"),
     ],
 )
-def test_what_can_not_be_read_is_one_plain_line(tmp_path: Path, make: object, message: str) -> None:
-    make(tmp_path / "x")  # type: ignore[operator]
+def test_what_can_not_be_read_is_one_plain_line(tmp_path: Path, make: Callable[[Path], object], message: str) -> None:
+    make(tmp_path / "x")
     with pytest.raises(UnreadableLog, match=message) as error:
         list(read_all(tmp_path / "x"))
     assert "\n" not in str(error.value)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece
 from miles_tui.ingest.files.log_file import Log
 from miles_tui.ingest.follow import glance as module
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece
 from miles_tui.ingest.follow.glance import PIECE, Glance
 
 LINES = [b"line %d of a log that is looked at now and then\n" % n for n in range(4000)]
@@ -51,7 +51,12 @@ def test_each_byte_comes_once_and_a_log_that_did_not_grow_costs_a_stat(
     monkeypatch.setattr(module, "PlainFile", lambda path: opened.append(path))
     stats: list[Any] = []
     real = os.stat
-    monkeypatch.setattr(os, "stat", lambda path, **more: (stats.append(path), real(path, **more))[1])
+
+    def counted(path: Any, **more: Any) -> os.stat_result:
+        stats.append(path)
+        return real(path, **more)
+
+    monkeypatch.setattr(os, "stat", counted)
     assert looked(glance) == []
     assert (len(stats), opened) == (1, [])
     monkeypatch.undo()

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from miles_tui.core.model.chunks import Data, Ended
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.line_splitter import MAX_LINE
 from miles_tui.core.parsing.reader import Reader
@@ -19,7 +20,6 @@ from miles_tui.ingest.files.gzip_file import Gunzip
 from miles_tui.ingest.files.log_file import read_all
 from miles_tui.ingest.files.open_file import CHUNK
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
-from miles_tui.ingest.follow.chunks import Data, Ended
 from miles_tui.ingest.follow.pipe import Stream
 from miles_tui.ingest.follow.tailer import Tailer
 from miles_tui.ingest.history import start_position
@@ -175,7 +175,7 @@ def test_a_packed_stream_is_unpacked_a_piece_at_a_time() -> None:
 
 
 def test_many_members_cost_their_bytes() -> None:
-    from core.costs import grows_less
+    from costs import grows_less
 
     member = gzip.compress(b"a\n")
     assert grows_less(lambda n: sum(map(len, Gunzip().feed(member * n))), 8000)

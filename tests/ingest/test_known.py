@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock, append, look
 
+from miles_tui.core.model.chunks import Cut, Data, Why
 from miles_tui.ingest.files import fingerprint as known
 from miles_tui.ingest.files.fingerprint import end_in, find_unread
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, Fingerprint, PlainFile
-from miles_tui.ingest.follow.chunks import Cut, Data, Why
 from miles_tui.ingest.follow.follower import follow_blocking
 from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
 from miles_tui.ingest.follow.watcher import Stop

@@ -232,7 +232,12 @@ def test_a_file_is_looked_into_again_only_where_it_changed(tmp_path: Path, monke
     told: Told = {}
     assert [log.path for log in runs_in(tmp_path, told)] == [run]
     looked: list[str] = []
-    monkeypatch.setattr(logs, "sample", lambda path: (looked.append(Path(path).name), Path(path).read_bytes())[1])
+
+    def looking(path: str | Path) -> bytes:
+        looked.append(Path(path).name)
+        return Path(path).read_bytes()
+
+    monkeypatch.setattr(logs, "sample", looking)
     write(run, metric(1) + metric(2), age=-5)
     assert [log.path for log in runs_in(tmp_path, told)] == [run]
     assert looked == [], "a log stays one"
@@ -247,10 +252,10 @@ def test_an_argument_that_may_not_be_read_hides_no_other(tmp_path: Path, monkeyp
     (runs / "train.log").write_text("rollout 0: {'rollout/raw_reward': 0.5}\n")
     real = os.stat
 
-    def refuse(path: object, *args: Any, **options: Any) -> os.stat_result:
+    def refuse(path: str | Path, *args: Any, **options: Any) -> os.stat_result:
         if str(path) == str(closed):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return real(path, *args, **options)  # type: ignore[call-overload,no-any-return]
+        return real(path, *args, **options)
 
     opened = os.open
     monkeypatch.setattr(os, "stat", refuse)

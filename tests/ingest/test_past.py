@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UsageError
 from miles_tui.ingest.files import reverse_reader as backwards
 from miles_tui.ingest.files.log_file import Log, read_all
@@ -203,7 +204,7 @@ def test_what_follows_the_newest_record_bounds_nothing(tmp_path: Path, monkeypat
 def test_a_beginning_without_arguments_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(b"engine noise\n" * 20_000 + metric(0))
-    monkeypatch.setattr(past.Reader, "feed", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(Reader, "feed", lambda *_: pytest.fail("it was searched"))
     assert launch_facts(log) == []
 
 

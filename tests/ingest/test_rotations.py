@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from miles_tui.core.model.chunks import Data
 from miles_tui.ingest.discovery import find_logs, runs_in
 from miles_tui.ingest.files.open_file import PlainFile
 from miles_tui.ingest.files.rotations import End, base_of, continues, first_metrics, last_metrics
-from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.tailer import Tailer
 
 NOISE = b"(SGLangEngine pid=43) [2026-10-15 16:00:00] Decode batch. #running-req: 54\n"

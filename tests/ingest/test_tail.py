@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from ingest.tailing import Clock, append, lines, look, look_now, merged
 
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Why
-from miles_tui.ingest.follow.tailer import LATE_SECONDS, TORN_SECONDS, Tailer
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Why
+from miles_tui.ingest.follow.rewritten import TORN_SECONDS
+from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
 
 
 def test_appended_and_torn_in_a_character(tail: Tailer, log: Path) -> None:

@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from ingest.tailing import Clock, append, lines, look, merged
 
-from miles_tui.ingest.follow.chunks import Cut, Data, Piece, Why
+from miles_tui.core.model.chunks import Cut, Data, Piece, Why
 from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
 
 FULL_LOOK = 1 << 20

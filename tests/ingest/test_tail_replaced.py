@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 from ingest.tailing import Clock, append, lines, look, look_now
 
-from miles_tui.ingest.files import open_file as source
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Piece, Why
+from miles_tui.core.model.chunks import Appeared, Cut, Ended, Missing, Piece, Why
 from miles_tui.ingest.follow.tailer import DELETED_SECONDS, GONE_SECONDS, SHRINK_SECONDS, Tailer
 
 
@@ -152,8 +151,8 @@ def test_a_stale_size_seen_once_is_no_truncation(
     append(log, lines(0, 20))
     look(tail)
     real = os.pread
-    monkeypatch.setattr(source.os, "pread", lambda fd, size, at: real(fd, max(0, min(size, 100 - at)), at))
-    monkeypatch.setattr(source.os, "fstat", lambda _: SimpleNamespace(st_size=100))
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: real(fd, max(0, min(size, 100 - at)), at))
+    monkeypatch.setattr(os, "fstat", lambda _: SimpleNamespace(st_size=100))
     assert tail.read() == []
     assert tail.retry_in == pytest.approx(SHRINK_SECONDS)
     clock.now += SHRINK_SECONDS
@@ -169,7 +168,7 @@ def test_a_stale_handle_is_opened_anew(tail: Tailer, log: Path, clock: Clock, mo
     def stale(*_: object) -> bytes:
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    monkeypatch.setattr(source.os, "pread", stale)
+    monkeypatch.setattr(os, "pread", stale)
     assert look(tail) == [], "a moment of it is not said"
     clock.now += GONE_SECONDS
     assert look(tail) == [Missing("can't be read (stale file handle)")]
@@ -321,7 +320,7 @@ def test_permission_denied(tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPa
             raise PermissionError(errno.EACCES, "Permission denied", path)
         return real(path, *rest)
 
-    monkeypatch.setattr(source.os, "open", denied)
+    monkeypatch.setattr(os, "open", denied)
     assert look(tail) == [Missing("may not be read (permission denied)")]
     assert look(tail) == [], "said once"
     monkeypatch.undo()

@@ -175,8 +175,8 @@ def test_what_gives_no_answer_is_as_good_as_there(monkeypatch: pytest.MonkeyPatc
     def away(*_: object) -> str:
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    monkeypatch.setattr(watch.os, "readlink", away)
-    monkeypatch.setattr(watch.os.path, "isdir", lambda _: False)
+    monkeypatch.setattr(os, "readlink", away)
+    monkeypatch.setattr(os.path, "isdir", lambda _: False)
     assert folders_on_the_way("/mnt/shared/run/train.log") == ["/mnt/shared/run"]
 
 

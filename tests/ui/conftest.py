@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,8 +21,9 @@ from ways import WAYS, Way
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import Evaluation, State
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence, Measured
+from miles_tui.core.model.chunks import Data, Ended, Piece
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.ingest.follow.chunks import Data, Ended, Piece
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.ingest.follow.watcher import Attention
 from miles_tui.runs.run_options import Setup
@@ -53,9 +55,10 @@ class GivenFeed:
     taken: int = 0
     attention: Attention = field(default_factory=Attention)
     parts: Sequence[Path] = ()
+    old: float = 0.0
 
     def age(self) -> float:
-        return 0.0
+        return self.old
 
     def give(self, *pieces: Piece | bytes) -> None:
         self.inbox.put_nowait([Data(p) if isinstance(p, bytes) else p for p in pieces])
@@ -101,6 +104,13 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+def spoken(condition: str, sentence: str) -> Evidence:
+    """An evidence that is told by this sentence; its numbers count as the values of the condition's first signal."""
+    signal = CONDITIONS[condition].about[:1]
+    numbers = re.findall(r"(?<![\w.])\d[\d.]*\b", sentence)
+    return Evidence(tuple(Measured(name, last=float(n)) for name in signal for n in numbers), text=sentence)
+
+
 class FixedJudge(Judge):
     """Raises what it is told to at the rollouts it is told: screens that don't change with the rules."""
 
@@ -122,7 +132,7 @@ class FixedJudge(Judge):
             )
         if rollout.number in self._raises:
             condition, evidence = self._raises[rollout.number]
-            self.raise_(condition, rollout.number, rollout.time, evidence)
+            self.raise_(condition, rollout.number, rollout.time, spoken(condition, evidence))
 
     def readings_of(self, signal: str) -> list[Evaluation]:
         return [reading for name, reading in self.states.items() if signal in CONDITIONS[name].signals]
@@ -144,7 +154,7 @@ def dashboard() -> Callable[..., object]:
         feed = GivenFeed(name=log if isinstance(log, str) else "train.log")
         app = MilesApp(feed, *others, setup=Setup(**options), listed=listed)  # type: ignore[arg-type]
         if judge is not None:
-            app.session.run.judge = judge
+            app.session.monitor.state.judge = judge
         async with app.run_test(size=size) as pilot:
             screen = Screen(app, pilot, feed)
             await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
@@ -164,7 +174,7 @@ def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
         given = {"judge": FixedJudge(way.raises), "others": others, "listed": way.listed}
         async with dashboard(way.log, size, **given, **options) as screen:
             for feed, session, (log, raises) in zip(others, screen.app.runs.sessions[1:], way.others, strict=True):
-                session.run.judge = FixedJudge(raises)
+                session.monitor.state.judge = FixedJudge(raises)
                 feed.give((LOGS / log).read_bytes())
                 await screen.wait(lambda _, feed=feed: feed.taken > 0)
             await screen.give(Ended())

@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from miles_tui.core.alerting.alert import AlertState
-from miles_tui.ingest.follow.chunks import Ended
+from miles_tui.core.model.chunks import Ended
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.conditions import ConditionsScreen
 from miles_tui.ui.widgets.alerts import AlertPane
@@ -22,7 +22,7 @@ SAMPLE = "gap-jump.log"
 async def test_a_acknowledges_and_z_snoozes(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         assert ", seen" in await screen.press("a")
-        assert screen.app.session.run.alerts[0].seen
+        assert screen.app.session.monitor.state.alerts[0].seen
         text = await screen.press("z")
         assert ", snoozed" in text
         assert "quiet for 10 rollouts" in text
@@ -53,7 +53,7 @@ async def test_an_alert_that_is_over_or_seen_says_so_to_a_and_z(dashboard: Dashb
         await screen.press("e", "e")
         assert "gap-jump is over: nothing to keep quiet" in await screen.press("z")
         assert "gap-jump is over: nothing to mark as seen" in await screen.press("a")
-        assert screen.app.session.run.alerts[0].snoozed_until is None
+        assert screen.app.session.monitor.state.alerts[0].snoozed_until is None
 
 
 @pytest.mark.parametrize("size", [(40, 10), (60, 15)])
@@ -98,7 +98,7 @@ async def test_a_small_screen_lets_an_alert_be_read(dashboard: Dashboard, size: 
 
 async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
-        judge = screen.app.session.run.judge
+        judge = screen.app.session.monitor.state.judge
         assert "e again: what comes now is the new normal; open alerts end" in await screen.press("e")
         assert judge.rebased_at is None, "one key alone must not end alerts"
         assert "e again" not in await screen.press("down"), "another key forgets the question"
@@ -111,7 +111,7 @@ async def test_e_takes_what_comes_now_as_normal(dashboard: Dashboard) -> None:
         assert "1 resolved" in text
         assert "accepted as expected at rollout 47, raised at 2" in text
         assert "learning" not in text, "the run is over"
-        assert screen.app.session.run.judge.rebased_at == 47
+        assert screen.app.session.monitor.state.judge.rebased_at == 47
         assert "u takes it back until then" in text
         text = await screen.press("u")
         assert "the new baseline is taken back" in text
@@ -127,7 +127,7 @@ async def test_x_switches_a_condition_off_and_on(dashboard: Dashboard) -> None:
         assert isinstance(screen.app.screen, ConditionsScreen)
         assert "firing" in screen.line("gap-jump")
         assert "The gap jumps and stays high" in text
-        judge = screen.app.session.run.judge
+        judge = screen.app.session.monitor.state.judge
         for key in ("x", "enter", "space"):
             assert "x again: gap-jump off; its alert is silent until it is on again" in await screen.press(key)
             assert "gap-jump" not in judge.off, "one key alone must not take an open alert away"
@@ -140,7 +140,7 @@ async def test_x_switches_a_condition_off_and_on(dashboard: Dashboard) -> None:
         assert "gradient norm grows" in await screen.press("down")
         assert screen.app.screen.query_one(Listing).at == 1
         await screen.press("up", "x", "x", "escape")
-        assert screen.app.session.run.alerts[0].state is AlertState.SWITCHED_OFF
+        assert screen.app.session.monitor.state.alerts[0].state is AlertState.SWITCHED_OFF
         text = await screen.wait(lambda text: "switched off: gap-jump" in text)
         assert "switched off at rollout 47, raised at 2" in text
         assert "1 switched off" in text
@@ -195,7 +195,7 @@ async def test_enter_unfolds_the_numbers_of_an_alert_and_they_go_on(
 ) -> None:
     judge = fixed_judge({23: ("gap-jump", "gap 0.0409")})
     async with dashboard(b"".join(blocks[:30]), judge=judge) as screen:
-        gap = screen.app.session.run.signals["gap"]
+        gap = screen.app.session.monitor.state.signals["gap"]
         before = [p.value for p in gap.points() if 13 <= p.rollout <= 17]
         assert "before" not in screen.text
         await screen.press("tab", "enter")
@@ -259,7 +259,7 @@ async def test_the_pane_counts_as_the_header_does_and_tells_the_newest_value(
 ) -> None:
     raised = {23: ("gap-jump", "gap 0.0409; level 0.0150"), 30: ("restarted", "x"), 31: ("secret-in-log", "y")}
     async with dashboard(SAMPLE, size=(120, 40), judge=fixed_judge(raised)) as screen:
-        severities = [a.severity.value for a in screen.app.screen.session.run.alerts]
+        severities = [a.severity.value for a in screen.app.screen.session.monitor.state.alerts]
         notices = severities.count("notice")
         firing = len(severities) - notices
         assert f"alerts: {firing} firing, {notices} notice" in screen.text

@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.model.chunks import Data
 from miles_tui.core.model.records import Event, EventKind, Record
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.phase import Phase
-from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Data
 from miles_tui.ingest.follow.follower import Batch
 from miles_tui.runs.log_clock import Zone, age_words
 from miles_tui.runs.session import Session
@@ -116,10 +115,10 @@ def test_nothing_is_claimed_of_two_phases() -> None:
 )
 def test_no_age_that_the_logs_own_stamps_contradict(blocks: list[bytes], written: float, zone: int, words: str) -> None:
     """`written`: how much later than its newest record the file says that it was written, as a copy does."""
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     age, now = 1200.0, 10_000.0
     session.take(Batch([Data(b"".join(blocks[:20]))], True, 1, 1, ""), now - age)
-    session.place_in_time((session.run.pace.last or 0) + written + age - zone, zone, age)
+    session.place_in_time((session.monitor.state.pace.last or 0) + written + age - zone, zone, age)
     session.tick(now)
     assert session.age == words
     session.take(Batch([Data(blocks[20])], True, 2, 2, ""), now + 60)
@@ -128,7 +127,7 @@ def test_no_age_that_the_logs_own_stamps_contradict(blocks: list[bytes], written
 
 
 def test_a_run_that_is_over_has_no_age(blocks: list[bytes]) -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     session.take(Batch([Data(b"".join(blocks))], True, 1, 1, ""), 0.0)
     session.tick(10_000.0)
-    assert (session.run.ended, session.age) == ("finished", "")
+    assert (session.monitor.state.ended, session.age) == ("finished", "")

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from driven import Driven
 
-from miles_tui.core.alerting.alert import acknowledge
-from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.conditions.base import Severity
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.parsing.reader import KEPT
-from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.present.run_table import RunRow
 from miles_tui.runs.alert_news import Known, News, Watcher
 from miles_tui.runs.dormant_runs import MOST_OWED, Listed, Rounds, looks
@@ -67,24 +67,25 @@ def test_what_a_slow_disk_held_up_is_no_burst() -> None:
 # -- what is known of a run that is read anew --------------------------------------------------------
 
 
-def reading(*alerts: tuple[str, int, float], reached: int = 100, attempt: int = 1) -> RunState:
-    run = RunState(Judge())
+def reading(*alerts: tuple[str, int, float], reached: int = 100, attempt: int = 1) -> Monitor:
+    monitor = Monitor()
+    run = monitor.state
     run.judge._attempt = attempt
     for condition, step, at in alerts:
-        run.judge.raise_(condition, step, at, "so it is")
+        run.judge.raise_(condition, step, at, Evidence(text="so it is"))
     run.pace.number, run.pace.clock = reached, float(reached)
-    return run
+    return monitor
 
 
-def news_of(known: Known, run: RunState) -> list[tuple[str, bool]]:
+def news_of(known: Known, run: Monitor) -> list[tuple[str, bool]]:
     watcher = Watcher("a.log", known)
-    watcher.look(run, 0.0, live=False)
-    return [(one.alert.condition, one.begins) for one in watcher.look(run, 1.0, live=True)]
+    watcher.look(run.snapshot(), 0.0, live=False)
+    return [(one.alert.condition, one.begins) for one in watcher.look(run.snapshot(), 1.0, live=True)]
 
 
 def test_a_reading_from_elsewhere_tells_no_onset_twice() -> None:
     """It counts other attempts, and raises the same onset at another rollout."""
-    known = Known.of(reading(("signal-lost", 90, 90.0), ("stalled", 95, 95.0), attempt=1), grew=True)
+    known = Known.of(reading(("signal-lost", 90, 90.0), ("stalled", 95, 95.0)).snapshot(), grew=True)
     again = reading(("signal-lost", 88, 88.0), ("stalled", 96, 96.0), ("secret-in-log", 3, 3.0), attempt=4)
     assert news_of(known, again) == [], "what it alone sees was there before"
     later = reading(("signal-lost", 88, 88.0), ("stalled", 95, 95.0), ("not-finite", 101, 101.0), reached=101)
@@ -92,35 +93,35 @@ def test_a_reading_from_elsewhere_tells_no_onset_twice() -> None:
 
 
 def test_what_comes_at_the_very_rollout_that_was_reached_is_news() -> None:
-    known = Known.of(reading(), grew=True)
+    known = Known.of(reading().snapshot(), grew=True)
     assert news_of(known, reading(("crashed", 100, 100.5))) == [("crashed", True)]
 
 
 def test_a_restart_since_is_told_by_the_clock() -> None:
-    known = Known.of(reading(), grew=True)
+    known = Known.of(reading().snapshot(), grew=True)
     assert news_of(known, reading(("not-finite", 20, 130.0), reached=21, attempt=2)) == [("not-finite", True)]
 
 
 def test_what_is_over_and_what_became_worse_since_is_told() -> None:
     before = reading(("signal-lost", 90, 90.0), ("stalled", 95, 95.0))
-    known = Known.of(before, grew=True)
+    known = Known.of(before.snapshot(), grew=True)
     after = reading(("signal-lost", 90, 90.0), ("stalled", 95, 95.0))
-    after.judge.clear("stalled", 101, 101.0)
-    after.alerts[0].severity = type(after.alerts[0].severity)("critical")
+    after.state.judge.clear("stalled", 101, 101.0)
+    after.state.alerts[0].severity = Severity.CRITICAL
     assert news_of(known, after) == [("signal-lost", True), ("stalled", False)]
 
 
 def test_marks_of_the_person_outlive_readings_that_do_not_hold_the_alert() -> None:
     run = reading(("signal-lost", 90, 90.0))
-    acknowledge(run.alerts[0])
-    known = Known.of(reading(), grew=True, before=Known.of(run, grew=True))
+    run.acknowledge(run.snapshot().alerts[0].serial)
+    known = Known.of(reading().snapshot(), grew=True, before=Known.of(run.snapshot(), grew=True))
     again = reading(("signal-lost", 90, 90.0))
-    known.mark(again.alerts)
-    assert again.alerts[0].seen
+    known.mark(again)
+    assert again.snapshot().alerts[0].seen
     back = reading(("signal-lost", 90, 90.0))
-    back.alerts[0].reopen(31, "once more")
-    known.mark(back.alerts)
-    assert not back.alerts[0].seen, "it came back since"
+    back.state.alerts[0].reopen(31, Evidence(text="once more"))
+    known.mark(back)
+    assert not back.snapshot().alerts[0].seen, "it came back since"
 
 
 # -- on the screen -----------------------------------------------------------------------------------
@@ -273,8 +274,8 @@ async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
     os.utime(three[0], (time.time() - 7200,) * 2)
     async with opened(three) as screen:
         near = screen.app.runs.sessions[0]
-        near.run.judge.acknowledge(near.run.alerts[0])
-        near.run.judge.switch("rollout-slowdown", on=False)
+        near.monitor.acknowledge(near.snapshot.alerts[0].serial)
+        near.monitor.disable("rollout-slowdown")
         for keys in (("enter",), ("j", "enter")):  # the two that were written to last
             await screen.press(*keys)
             await screen.wait(lambda _: screen.app.session.status.caught_up)
@@ -284,11 +285,11 @@ async def test_marks_and_rings_outlive_a_run_that_is_let_go_and_followed_again(
         await screen.look()
         near_now = next(one for one in screen.app.runs.beyond if one.feed.name == "near.log")
         assert near_now.session is not None
-        assert near_now.session.run.alerts[0].seen
+        assert near_now.session.monitor.state.alerts[0].seen
         screen.app.navigation.open_run(0)
         await screen.wait(lambda _: screen.app.session.name == "near.log" and screen.app.session.status.caught_up)
-        assert screen.app.session.run.alerts[0].seen
-        assert "rollout-slowdown" in screen.app.session.run.judge.off
+        assert screen.app.session.monitor.state.alerts[0].seen
+        assert "rollout-slowdown" in screen.app.session.monitor.state.judge.off
         assert not [one for one in screen.told if one[0] == "near.log" and one[2]]
 
 
@@ -316,5 +317,5 @@ async def test_what_is_kept_of_a_run_beyond_is_bounded(tmp_path: Path, blocks: l
         grow(tmp_path / one.feed.name, noise)
         await one.judge(one.look(), host)
         assert one.session is not None
-        assert len(one.session._reader._gap) <= KEPT
+        assert len(one.session.monitor._reader._gap) <= KEPT
     assert each < 400_000, f"{each / 1e3:.0f} KB"

@@ -10,15 +10,19 @@ from typing import Any
 
 import pytest
 from drawn import rows, series, styled, wire
+from driven import Driven
+from runs import curves
 
 from miles_tui.cli.screens import add_screen, setup_of
 from miles_tui.commands.arguments import add_profile, parser
 from miles_tui.core.alerting.alert import Alert, AlertState
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import NO_EVIDENCE
 from miles_tui.core.model.series import PAUSED
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.discovery import find_logs
 from miles_tui.present.chart_data import PLENTY, chart_title, curves_of, marks_at, partners, values_of
@@ -32,7 +36,7 @@ MakeJudge = Callable[[dict[int, tuple[str, str]]], Judge]
 SAMPLE = "talks-longer.log"
 
 
-def title(screen: Any) -> str:
+def title(screen: Driven) -> str:
     return screen.text.splitlines()[1].strip()
 
 
@@ -42,10 +46,10 @@ def title(screen: Any) -> str:
 def test_a_mark_has_the_sign_and_the_colour_of_its_alert() -> None:
     for condition, style, sign in (("gap-jump", "chart.mark", ""), ("grad-norm-growth", "warning", "△")):
         words = CONDITIONS[condition]
-        alert = Alert(words, words.severity, words.signals, "", 23, None)
-        assert marks_at(alert) == [PointMark(23, style, sign)]
+        alert = Alert(words, words.severity, words.signals, NO_EVIDENCE, 23, None)
+        assert marks_at(alert.snapshot()) == [PointMark(23, style, sign)]
         alert.state, alert.resolved_step = AlertState.RESOLVED, 30
-        assert marks_at(alert) == [PointMark(23, "chart.axis", sign), PointMark(30, "chart.axis", "·")]
+        assert marks_at(alert.snapshot()) == [PointMark(23, "chart.axis", sign), PointMark(30, "chart.axis", "·")]
 
 
 def test_a_second_signal_has_its_numbers_at_the_right() -> None:
@@ -106,7 +110,7 @@ def test_of_a_very_long_run_each_block_keeps_its_extremes() -> None:
     s.set(60_001, math.nan)
     s.set(60_002, 0.5, PAUSED)
     s.set(60_003, 0.25)
-    points, means = values_of(run, "reward")
+    points, means = values_of(curves(run), "reward")
     assert len(points) <= PLENTY
     assert max(p.value for p in points if math.isfinite(p.value)) == 7.0
     assert min(p.value for p in points) == min(s.y[:60_000])
@@ -116,7 +120,7 @@ def test_of_a_very_long_run_each_block_keeps_its_extremes() -> None:
     assert [p.rollout for p in points] == sorted({p.rollout for p in points})
     assert 1000 < len(means) <= PLENTY
     begin = time.process_time()
-    values_of(run, "reward")
+    values_of(curves(run), "reward")
     assert time.process_time() - begin < 0.5
 
 
@@ -158,21 +162,21 @@ def test_the_title_says_whose_numbers_the_axes_have() -> None:
     names = ("rollout/raw_reward", "rollout/response_lengths", "rollout/x")
     lines = [f"rollout {n}: {dict(zip(names, (0.5 + n / 100, 400 + n, n), strict=True))}\n" for n in range(8)]
     run.feed(Reader().feed("".join(lines).encode()))
-    curves = curves_of(run, ["reward", "answer length", "rollout/x"])
-    said = " ".join(plain_text(part.long) for part in chart_title(curves, None, 5, ""))
+    drawn = curves_of(snapshot_of(run), curves(run), ["reward", "answer length", "rollout/x"])
+    said = " ".join(plain_text(part.long) for part in chart_title(drawn, None, 5, ""))
     assert said == "1 reward 0.550 (left) 2 answer length 405 (right) 3 rollout/x 5 (own scale)"
-    at = " ".join(plain_text(part.long) for part in chart_title(curves, 3, 5, ""))
+    at = " ".join(plain_text(part.long) for part in chart_title(drawn, 3, 5, ""))
     assert at.startswith("rollout 3 1 reward 0.530 (left)")
-    assert "–" in " ".join(plain_text(part.long) for part in chart_title(curves, 99, 5, ""))
+    assert "–" in " ".join(plain_text(part.long) for part in chart_title(drawn, 99, 5, ""))
 
 
 def test_partners_are_what_conditions_read_together() -> None:
     run = RunState(Judge())
-    assert partners(run, "reward")[0] == "answer length"
-    assert partners(run, "rollout time") == ["answer length"]
-    assert "reward" in partners(run, "answer length")
-    assert partners(run, "gap") == []
-    assert partners(run, "train/loss") == []
+    assert partners(snapshot_of(run), "reward")[0] == "answer length"
+    assert partners(snapshot_of(run), "rollout time") == ["answer length"]
+    assert "reward" in partners(snapshot_of(run), "answer length")
+    assert partners(snapshot_of(run), "gap") == []
+    assert partners(snapshot_of(run), "train/loss") == []
 
 
 # -- the keys ----------------------------------------------------------------------------------
@@ -186,7 +190,7 @@ async def test_c_draws_the_pair_that_a_condition_names(dashboard: Dashboard) -> 
         assert "├" in screen.text
         await screen.press("left")
         assert title(screen).startswith("rollout 47")
-        for _ in range(len(partners(screen.app.session.run, "reward"))):
+        for _ in range(len(partners(screen.app.session.snapshot, "reward"))):
             await screen.press("c")
         assert title(screen).startswith("reward")
         assert screen.app.session.chosen.marked == []

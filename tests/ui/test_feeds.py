@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from miles_tui.core.alerting.engine import Judge
-from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Appeared, Data, Ended, Missing, Piece
+from miles_tui.core.model.chunks import Appeared, Data, Ended, Missing, Piece
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.ingest.follow.follower import Batch
-from miles_tui.runs.session import Session
+from miles_tui.runs.session import Session, Status
 from miles_tui.runs.sources import LiveFeed, ReplayFeed
 from miles_tui.ui.terminal.tty import glyphs_for, is_dark, is_utf8
 from miles_tui.ui.theming.theme_store import Looks
@@ -38,13 +37,15 @@ async def test_a_replay_is_the_log_rollout_by_rollout() -> None:
     batches = await all_of(ReplayFeed(path, "demo", speed=10_000).batches(asyncio.Event()))
     assert text_of(batches) == path.read_bytes()
     assert isinstance(batches[-1].pieces[-1], Ended)
-    session, seen = Session("demo", RunState(Judge())), []
+    session, seen = Session("demo", Monitor()), list[int]()
     for batch in batches:
         session.take(batch, 0.0)
-        seen.append(session.run.pace.number)
+        number = session.monitor.state.pace.number
+        assert number is not None
+        seen.append(number)
     assert seen[:3] == [0, 1, 2]
     assert all(after - before <= 1 for before, after in pairwise(seen))
-    assert session.run.verdict() == "1 alert"
+    assert session.monitor.state.verdict() == "1 alert"
 
 
 async def test_a_replay_keeps_its_pace_and_stops_at_once() -> None:
@@ -79,27 +80,31 @@ async def test_a_live_log_is_followed_and_its_age_is_told(tmp_path: Path) -> Non
     assert got == b"one\ntwo\n"
 
 
+def status(session: Session) -> Status:
+    return session.status
+
+
 def test_a_session_says_what_changed_once() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()
     assert session.take(Batch([Data(text[:150_000])], True, 1, 2, "by events"), 0.0)
     change = session.changed()
     assert change.header
     assert "reward" in change.signals
     assert not session.changed()
-    assert session.status.percent is None
+    assert status(session).percent is None
     assert not session.take(Batch([Data(b"engine noise\n" * 100)], True, 1, 2, "by events"), 0.0)
     assert session.take(Batch([], False, 50, 200, "by events"), 0.0)
-    assert session.status.percent == 25
+    assert status(session).percent == 25
     assert session.take(Batch([Missing("does not exist")], True, 1, 2, "by events"), 0.0)
     assert session.status.missing == "does not exist"
     assert session.take(Batch([Appeared()], True, 1, 2, "by events"), 0.0)
     assert session.take(Batch([Data(text[150_000:]), Ended()], True, 1, 2, "by events"), 0.0)
-    assert session.run.ended == "finished"
+    assert session.monitor.state.ended == "finished"
 
 
 def test_since_when_a_log_can_not_be_read() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
 
     def take(clock: float, *pieces: Piece) -> None:
@@ -108,32 +113,32 @@ def test_since_when_a_log_can_not_be_read() -> None:
 
     take(0.0, Data(text))
     take(1.0, Missing("does not exist"))
-    assert session.status.since is None, "it is not there: that is no reading"
+    assert status(session).since is None, "it is not there: that is no reading"
     take(2.0, Missing("can't be read (input/output error)"))
     take(3.0, Missing("can't be read (stale file handle)"))
-    assert session.status.since == 2.0
-    assert session.status.unreadable
+    assert status(session).since == 2.0
+    assert status(session).unreadable
     session.tick(1e6)
-    assert session.run.verdict() != "stalled", "nobody knows"
+    assert session.monitor.state.verdict() != "stalled", "nobody knows"
     take(1e6, Appeared())
-    assert session.status.since is None
-    assert not session.status.unreadable
+    assert status(session).since is None
+    assert not status(session).unreadable
     session.changed()
     assert session.hear(1e6 + 20, 5.0)
     assert not session.hear(1e6 + 22, 7.0)
     assert session.status.trouble == "can't be read (no answer)"
-    assert session.status.since == 1e6 + 15
+    assert status(session).since == 1e6 + 15
     assert session.changed().header
     assert session.hear(1e6 + 24, None)
     assert session.status.trouble == ""
 
 
 def test_a_log_that_fell_silent_long_ago_is_stalled_at_once() -> None:
-    session = Session("train.log", RunState(Judge()))
+    session = Session("train.log", Monitor())
     text = (LOGS / "plain-seed1.log").read_bytes()[:150_000]
     session.take(Batch([Data(text)], True, 1, 1, "by events"), 1_000_000.0 - 86_400)
     assert session.tick(1_000_000.0)
-    assert session.run.verdict() == "stalled"
+    assert session.monitor.state.verdict() == "stalled"
 
 
 @pytest.mark.parametrize(

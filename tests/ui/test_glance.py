@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from miles_tui.core.model.chunks import Items
 from miles_tui.present.layout import glance_lines, plan
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.glance import Glance
@@ -69,7 +70,8 @@ async def test_more_than_two_alerts_take_its_lines(dashboard: Dashboard, fixed_j
     async with dashboard(SAMPLE, size=(120, 40), judge=fixed_judge(raises)) as screen:
         assert glance(screen) == []
         assert screen.app.screen.query_one(AlertPane).size.height > 20
-        screen.app.session.run.alerts[0].resolve(47, None)
+        screen.app.session.monitor.state.alerts[0].resolve(47, None)
+        screen.app.session.monitor.apply(Items(()))
         screen.app.screen.retake_alerts()
         await screen.wait(lambda _: bool(glance(screen)))
         await screen.pilot.resize_terminal(20, 5)

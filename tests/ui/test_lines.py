@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.model.signals import SIGNALS
+from miles_tui.core.model.signals import SIGNALS, Signal
 from miles_tui.core.text.cells import cells
 from miles_tui.present.alert_list import as_text, notes
 from miles_tui.present.header import Surroundings, heading, sentence
@@ -31,9 +30,9 @@ def no_spark(view: RowView, width: int) -> Spans:
 
 def alert(condition: str = "gap-jump", state: str = "firing", **changes: object) -> AlertView:
     words = CONDITIONS[condition]
-    source = Alert(words, words.severity, words.signals, "gap 0.0409, level 0.0150", 23, 61_320.0)
-    view = AlertView(condition, words.severity.value, state, words.title, source.evidence, words.likely_cause,
-                     words.first_check, 23, 61_320.0, None, None, 1, ("gap",), False, False, source)  # fmt: skip
+    view = AlertView(condition, words.severity.value, state, words.title, "gap 0.0409, level 0.0150",
+                     words.likely_cause, words.first_check, 23, 61_320.0, None, None, 1, ("gap",),
+                     False, False, 1, 1)  # fmt: skip
     return dataclasses.replace(view, **changes)  # type: ignore[arg-type]
 
 
@@ -41,7 +40,9 @@ values = st.one_of(st.none(), st.floats(width=32), st.sampled_from([math.nan, ma
 
 
 @given(values, values, values, st.integers(LEAST_WIDTH, 240), st.sampled_from(SIGNALS), st.booleans())
-def test_a_row_fills_its_width_and_cuts_no_number(last, mean, change, width, signal, learning) -> None:
+def test_a_row_fills_its_width_and_cuts_no_number(
+    last: float | None, mean: float | None, change: float | None, width: int, signal: Signal, learning: bool
+) -> None:
     view = RowView(signal.name, last=last, mean=mean, change=change, low=-1234.5, high=1e7, owner="a long name",
                    learning=(6, 10) if learning else None)  # fmt: skip
     c = columns(width)
@@ -254,16 +255,16 @@ def test_alerts_never_leave_their_pane(width: int, room: int, current: int) -> N
 
 
 def test_the_life_of_an_alert_is_said() -> None:
-    def title(**changes: object) -> str:
-        return plain_text(notes([alert(**changes)], 0, 120, 20, 61_320.0)[0].lines[0])
+    def title(view: AlertView) -> str:
+        return plain_text(notes([view], 0, 120, 20, 61_320.0)[0].lines[0])
 
-    assert title(state="recovering").endswith("recovering, since rollout 23, 17:02")
-    assert title(raised_step=None).endswith("critical, before the first rollout, 17:02")
-    assert title(state="resolved", resolved_step=31, resolved_time=62_000.0).endswith(
+    assert title(alert(state="recovering")).endswith("recovering, since rollout 23, 17:02")
+    assert title(alert(raised_step=None)).endswith("critical, before the first rollout, 17:02")
+    assert title(alert(state="resolved", resolved_step=31, resolved_time=62_000.0)).endswith(
         "resolved, rollout 23 to 31, 17:13"
     )
-    assert title(count=2, seen=True).endswith("17:02, 2 times, seen")
-    assert title(snoozed=True, seen=True).endswith("snoozed")
+    assert title(alert(count=2, seen=True)).endswith("17:02, 2 times, seen")
+    assert title(alert(snoozed=True, seen=True)).endswith("snoozed")
 
 
 @pytest.mark.parametrize(

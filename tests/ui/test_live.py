@@ -33,7 +33,12 @@ def last_values(text: bytes) -> dict[str, str]:
     """The last value of each signal as it must stand on the screen."""
     run, reader = RunState(Judge()), Reader()
     run.feed(reader.feed(text))
-    return {s.name: number(run.signals[s.name].last.value, s.digits) for s in SIGNALS}
+    values: dict[str, str] = {}
+    for s in SIGNALS:
+        last = run.signals[s.name].last
+        assert last is not None
+        values[s.name] = number(last.value, s.digits)
+    return values
 
 
 def shows(values: dict[str, str]) -> Callable[[str], bool]:
@@ -246,7 +251,7 @@ def test_in_tmux_it_is_the_same(tmp_path: Path) -> None:
     ids=["dumb", "linux", "16 colours", "NO_COLOR", "no UTF-8"],
 )
 def test_poor_terminals_can_read_it(environment: dict[str, str], colours: bool, ascii_only: bool) -> None:
-    with Terminal([*PROGRAM, str(SAMPLE)], 80, 24, **environment) as terminal:
+    with Terminal([*PROGRAM, str(SAMPLE)], 80, 24, env=environment) as terminal:
         terminal.wait(shows(last_values(SAMPLE.read_bytes())))
         terminal.wait(lambda text: "likely cause" in text)
         cells = [cell for row in terminal.screen.buffer.values() for cell in row.values()]

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from textual.binding import Binding
+
 from miles_tui.core.alerting.engine import Judge
-from miles_tui.ingest.follow.chunks import Cut, Why
+from miles_tui.core.model.chunks import Cut, Why
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.log import LogScreen, PlaceScreen
 from miles_tui.ui.screens.main import MainScreen
@@ -51,15 +54,13 @@ async def test_noise_is_counted_where_it_stands_and_seldom(dashboard: Dashboard)
             paints += 1
             show(self)
 
-        LogScreen._show = counted  # type: ignore[method-assign]
-        try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LogScreen, "_show", counted)
             begin = time.monotonic()
             for _ in range(100):
                 await screen.give(DECODE * 10)
             await screen.wait(lambda text: "1,000 engine lines" in text)
             took = time.monotonic() - begin
-        finally:
-            LogScreen._show = show  # type: ignore[method-assign]
         assert 1 <= paints <= 2 + took / 0.4
 
 
@@ -109,6 +110,8 @@ async def test_every_key_of_the_pane_is_in_help(dashboard: Dashboard) -> None:
     async with dashboard("crash.log", size=(120, 60)) as screen:
         text = await screen.press("L", "question_mark")
         for binding in LogScreen.BINDINGS:
+            assert isinstance(binding, Binding)
+            assert binding.tooltip is not None
             assert binding.tooltip in text, binding.id
 
 
@@ -136,14 +139,14 @@ async def test_from_an_alert_to_its_lines_and_back(dashboard: Dashboard, fixed_j
         screen.feed.parts = (LOGS / "gap-jump.log",)
         await screen.press("l")
         text = await screen.wait(lambda text: "▸" in text)
-        assert isinstance(screen.app.screen, PlaceScreen)
+        assert screen.is_on(PlaceScreen)
         assert "log around rollout 23" in text
         (marked,) = [line for line in text.splitlines() if "▸" in line]
         assert "perf 23" in marked
         assert "17:02:30" in marked
         assert "L shows the newest" in await screen.press("f")
         text = await screen.press("L")
-        assert not isinstance(screen.app.screen, PlaceScreen)
+        assert not screen.is_on(PlaceScreen)
         await screen.press("escape", "escape")
         assert isinstance(screen.app.screen, MainScreen)
 

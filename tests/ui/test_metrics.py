@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
+from runs import curves
 from textual.events import Key, Paste
 
 from miles_tui.core.alerting.engine import Judge
@@ -16,6 +18,7 @@ from miles_tui.core.model.series import Series
 from miles_tui.core.model.signals import scores_of
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.core.text.cells import cells, middle
 from miles_tui.present.metric_tree import Lazily, MetricEntry, entries, widths
 from miles_tui.present.name_filter import matcher
@@ -157,16 +160,16 @@ def test_rows_are_the_signals_of_the_settings_then_scores_then_pinned_ones() -> 
     run = RunState(Judge())
     run.feed(Reader().feed(record("eval", 0, {"eval/gsm8k": 0.5}) + record("step", 0, {"train/loss": 0.1})))
     chosen = Chosen(pins=["train/loss", "eval/gsm8k", "not/logged"])
-    assert extra_rows(run, chosen, ["train/loss"]) == ["eval/gsm8k", "train/loss"]
+    assert extra_rows(run.metrics, chosen, ["train/loss"]) == ["eval/gsm8k", "train/loss"]
     setup = Setup(signals=("gap", "reward"), metrics=("not/logged",))
-    assert row_names(run, chosen, setup) == ["gap", "reward", "eval/gsm8k", "train/loss"]
+    assert row_names(run.metrics, chosen, setup) == ["gap", "reward", "eval/gsm8k", "train/loss"]
 
 
 def test_a_log_name_that_a_signal_is_read_from_stands_for_it() -> None:
     run = RunState(Judge())
     run.feed(Reader().feed(record("rollout", 0, {"rollout/raw_reward": 0.5, "rollout/rewards": 0.1})))
-    assert subject_of(run, "rollout/raw_reward") == "reward"
-    assert subject_of(run, "rollout/rewards") == "rollout/rewards"
+    assert subject_of(snapshot_of(run), "rollout/raw_reward") == "reward"
+    assert subject_of(snapshot_of(run), "rollout/rewards") == "rollout/rewards"
 
 
 def test_constant_zero_tells_nothing_unless_zero_is_healthy() -> None:
@@ -174,10 +177,10 @@ def test_constant_zero_tells_nothing_unless_zero_is_healthy() -> None:
     zeros = {"train/entropy_loss": 0.0, "train/ppo_kl": 0.0, "train/mis_tis_catastrophic_seq_fraction": 0.0}
     for i in range(6):
         run.feed(Reader().feed(record("step", i, {**zeros, "train/loss": 0.1})))
-    assert "not informative" in row_view(run, "train/entropy_loss").note
-    assert row_view(run, "train/ppo_kl").note == ""
-    assert row_view(run, "train/mis_tis_catastrophic_seq_fraction").note == ""
-    assert row_view(run, "train/loss").note == ""
+    assert "not informative" in row_view(snapshot_of(run), curves(run), "train/entropy_loss").note
+    assert row_view(snapshot_of(run), curves(run), "train/ppo_kl").note == ""
+    assert row_view(snapshot_of(run), curves(run), "train/mis_tis_catastrophic_seq_fraction").note == ""
+    assert row_view(snapshot_of(run), curves(run), "train/loss").note == ""
 
 
 # -- the screen --------------------------------------------------------------------------------
@@ -187,7 +190,7 @@ async def test_it_lists_every_metric_of_the_log_with_its_meaning(dashboard: Dash
     async with dashboard(SAMPLE, size=(120, 90)) as screen:
         text = await screen.press("m")
         assert isinstance(screen.app.screen, MetricsScreen)
-        names = screen.app.session.run.metrics
+        names = screen.app.session.monitor.state.metrics
         assert f"{len(names)} metrics" in text
         listed = [entry.name for entry in screen.app.screen._entries if not entry.is_group]
         folded = [name for name in names if name.startswith("train/lr-pg_")]
@@ -265,19 +268,26 @@ async def test_a_slash_within_a_filter_stays_in_its_place(dashboard: Dashboard) 
         assert screen.app.session.chosen.filter == "perf/roll"
 
 
+def current(screen: Driven) -> str:
+    metrics = screen.app.screen
+    assert isinstance(metrics, MetricsScreen)
+    assert metrics.current is not None
+    return metrics.current.name
+
+
 async def test_a_filter_is_kept_by_enter_and_cleared_by_escape(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         await screen.press("m", "slash", "k", "l", "enter", "escape")
         assert isinstance(screen.app.screen, MetricsScreen), "the first Esc clears the filter"
-        assert f"{len(screen.app.session.run.metrics)} metrics" in screen.text
+        assert f"{len(screen.app.session.monitor.state.metrics)} metrics" in screen.text
         await screen.press("slash", "k", "l", "down")
-        assert screen.app.screen.current.name == "train/train_rollout_kl"
+        assert current(screen) == "train/train_rollout_kl"
         await screen.press("slash", "up")
-        assert screen.app.screen.current.name == "train/ppo_kl"
+        assert current(screen) == "train/ppo_kl"
         await screen.press("q", "q")
         assert isinstance(screen.app.screen, MainScreen)
         await screen.press("m")
-        assert screen.app.screen.current.name == "train/ppo_kl", "the cursor is where it was"
+        assert current(screen) == "train/ppo_kl", "the cursor is where it was"
 
 
 async def test_enter_opens_the_chart_of_any_metric(dashboard: Dashboard) -> None:
@@ -379,7 +389,7 @@ async def test_a_thousand_metrics_cost_what_is_in_sight(dashboard: Dashboard) ->
 
 async def test_names_in_the_log_cant_act_on_the_terminal(dashboard: Dashboard) -> None:
     async with dashboard(record("step", 0, {"train/loss": 0.1})) as screen:
-        screen.app.session.run.metrics["train/\x1b[31mred\x07"] = series(1.0)
+        screen.app.session.monitor.state.metrics["train/\x1b[31mred\x07"] = series(1.0)
         text = await screen.press("m", "G")
         assert "\x1b" not in text
         assert "\x07" not in text

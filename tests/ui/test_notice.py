@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 from miles_tui.commands.check import report_of
-from miles_tui.core.alerting.alert import told_report
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
+from miles_tui.core.model.chunks import Data, Items
 from miles_tui.core.parsing.reader import Reader
+from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.run_state import RunState
-from miles_tui.ingest.follow.chunks import Data
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.ingest.follow.follower import Batch
+from miles_tui.present.alert_report import told_report
 from miles_tui.runs.alert_news import RINGS_AGAIN_SECONDS, Known, News, Watcher, as_json
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session
@@ -48,14 +51,14 @@ def to_whom(news: list[News]) -> list[tuple[bool, str]]:
 
 def test_an_alert_is_told_when_it_fires_and_when_it_is_over_once_each(run: RunState) -> None:
     watcher = Watcher("a.log")
-    assert not watcher.look(run, 0, live=True)
-    run.judge.raise_("not-finite", 3, None, "loss is nan")
-    assert begins(watcher.look(run, 1, live=True)) == [("not-finite", True)]
-    assert not watcher.look(run, 2, live=True)
+    assert not watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("not-finite", 3, None, Evidence(text="loss is nan"))
+    assert begins(watcher.look(snapshot_of(run), 1, live=True)) == [("not-finite", True)]
+    assert not watcher.look(snapshot_of(run), 2, live=True)
     run.judge.clear("not-finite", 5, None)
-    (over,) = watcher.look(run, 3, live=True)
+    (over,) = watcher.look(snapshot_of(run), 3, live=True)
     assert (over.begins, over.text) == (False, "a.log: not-finite resolved at rollout 5")
-    assert not watcher.look(run, 4, live=True)
+    assert not watcher.look(snapshot_of(run), 4, live=True)
 
 
 def test_an_old_log_never_rings(run: RunState) -> None:
@@ -64,57 +67,57 @@ def test_an_old_log_never_rings(run: RunState) -> None:
     watcher, reader = Watcher("a.log"), Reader()
     for at in range(0, len(data), 4096):
         run.feed(reader.feed(data[at : at + 4096]), 0.0)
-        assert not watcher.look(run, 0, live=False)
-    assert not watcher.look(run, 1, live=True)
+        assert not watcher.look(snapshot_of(run), 0, live=False)
+    assert not watcher.look(snapshot_of(run), 1, live=True)
     assert run.firing, "there is something to ring for"
-    run.judge.raise_("not-finite", 50, None, "loss is nan")
-    assert begins(watcher.look(run, 2, live=True)) == [("not-finite", True)]
+    run.judge.raise_("not-finite", 50, None, Evidence(text="loss is nan"))
+    assert begins(watcher.look(snapshot_of(run), 2, live=True)) == [("not-finite", True)]
 
 
 def test_what_was_firing_at_the_start_is_told_when_it_is_over(run: RunState) -> None:
     watcher = Watcher("a.log")
-    run.judge.raise_("stalled", 3, None, "silent")
-    assert not watcher.look(run, 0, live=True)
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    assert not watcher.look(snapshot_of(run), 0, live=True)
     run.judge.clear("stalled", 4, None)
-    assert begins(watcher.look(run, 1, live=True)) == [("stalled", False)]
+    assert begins(watcher.look(snapshot_of(run), 1, live=True)) == [("stalled", False)]
 
 
 def test_an_alert_that_flaps_rings_once_in_a_while_and_one_that_gets_worse_at_once(run: RunState) -> None:
     watcher = Watcher("a.log")
-    watcher.look(run, 0, live=True)
-    run.judge.raise_("signal-lost", 3, None, "no gap")
+    watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("signal-lost", 3, None, Evidence(text="no gap"))
     (alert,) = run.alerts
-    assert begins(watcher.look(run, 1, live=True)) == [("signal-lost", True)]
+    assert begins(watcher.look(snapshot_of(run), 1, live=True)) == [("signal-lost", True)]
     alert.resolve(4, None)
-    assert begins(watcher.look(run, 2, live=True)) == [("signal-lost", False)]
-    alert.reopen(5, "again")
-    assert to_whom(watcher.look(run, 3, live=True)) == [(True, "runs")]
+    assert begins(watcher.look(snapshot_of(run), 2, live=True)) == [("signal-lost", False)]
+    alert.reopen(5, Evidence(text="again"))
+    assert to_whom(watcher.look(snapshot_of(run), 3, live=True)) == [(True, "runs")]
     alert.resolve(5, None)
-    over = to_whom(watcher.look(run, 4, live=True))
+    over = to_whom(watcher.look(snapshot_of(run), 4, live=True))
     assert over == [(False, "runs")], "who was not told that it is back need not be told that it is over"
-    alert.reopen(5, "again")
-    assert to_whom(watcher.look(run, 5, live=True)) == [(True, "runs")]
-    assert to_whom(watcher.look(run, 1 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings")]
+    alert.reopen(5, Evidence(text="again"))
+    assert to_whom(watcher.look(snapshot_of(run), 5, live=True)) == [(True, "runs")]
+    assert to_whom(watcher.look(snapshot_of(run), 1 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings")]
     alert.severity = type(alert.severity)("critical")
-    assert to_whom(watcher.look(run, 2 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings runs")]
+    assert to_whom(watcher.look(snapshot_of(run), 2 + RINGS_AGAIN_SECONDS, live=True)) == [(True, "rings runs")]
 
 
 def test_all_that_became_of_an_alert_within_one_batch_is_told_in_its_order(run: RunState) -> None:
     watcher = Watcher("a.log")
-    watcher.look(run, 0, live=True)
-    run.judge.raise_("not-finite", 3, None, "loss is nan")
+    watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("not-finite", 3, None, Evidence(text="loss is nan"))
     alert = run.alerts[0]
     run.judge.clear("not-finite", 5, None)
-    news = watcher.look(run, 1, live=True)
+    news = watcher.look(snapshot_of(run), 1, live=True)
     assert to_whom(news) == [(True, "rings runs"), (False, "rings runs")]
     assert [(one.report.state, one.report.raised_step, one.report.resolved_step) for one in news] == [
         ("firing", 3, None),
         ("resolved", 3, 5),
     ]
-    alert.reopen(7, "nan again")
+    alert.reopen(7, Evidence(text="nan again"))
     alert.resolve(8, None)
-    alert.reopen(9, "nan once more")
-    news = watcher.look(run, 2, live=True)
+    alert.reopen(9, Evidence(text="nan once more"))
+    news = watcher.look(snapshot_of(run), 2, live=True)
     assert to_whom(news) == [(True, "runs"), (False, "runs"), (True, "runs")]
     assert [one.report.evidence for one in news] == [
         "loss is nan; back at rollout 7: nan again",
@@ -122,58 +125,58 @@ def test_all_that_became_of_an_alert_within_one_batch_is_told_in_its_order(run: 
         "loss is nan; back at rollout 9: nan once more",
     ]
     assert news[1].text == "a.log: not-finite resolved at rollout 8"
-    assert not watcher.look(run, 3, live=True)
+    assert not watcher.look(snapshot_of(run), 3, live=True)
 
 
 def test_an_alert_that_came_and_went_while_it_was_kept_quiet_is_no_news(run: RunState) -> None:
     watcher = Watcher("a.log")
     run.judge.at = 3
-    watcher.look(run, 0, live=True)
-    run.judge.raise_("stalled", 3, None, "silent")
-    run.judge.snooze(run.alerts[0], 10)
+    watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    run.alerts[0].snooze(10, run.judge.at)
     run.judge.clear("stalled", 4, None)
-    assert not watcher.look(run, 1, live=True)
+    assert not watcher.look(snapshot_of(run), 1, live=True)
     run.judge.at = 20
-    assert not watcher.look(run, 2, live=True)
+    assert not watcher.look(snapshot_of(run), 2, live=True)
 
 
 def test_of_a_log_that_was_read_before_all_is_news_that_was_not_open_then(run: RunState) -> None:
-    run.judge.raise_("stalled", 3, None, "silent")
-    watcher = Watcher("a.log", Known.of(run, grew=False))
-    assert not watcher.look(run, 0, live=False)
-    run.judge.raise_("not-finite", 5, None, "nan")
-    run.judge.raise_("signal-lost", 5, None, "no gap")
-    assert not watcher.look(run, 1, live=False)
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    watcher = Watcher("a.log", Known.of(snapshot_of(run), grew=False))
+    assert not watcher.look(snapshot_of(run), 0, live=False)
+    run.judge.raise_("not-finite", 5, None, Evidence(text="nan"))
+    run.judge.raise_("signal-lost", 5, None, Evidence(text="no gap"))
+    assert not watcher.look(snapshot_of(run), 1, live=False)
     run.judge.clear("signal-lost", 6, None)
-    assert begins(watcher.look(run, 2, live=True)) == [("not-finite", True)]
-    assert not watcher.look(run, 3, live=True)
+    assert begins(watcher.look(snapshot_of(run), 2, live=True)) == [("not-finite", True)]
+    assert not watcher.look(snapshot_of(run), 3, live=True)
     run.judge.clear("stalled", 7, None)
-    assert begins(watcher.look(run, 4, live=True)) == [("stalled", False)]
+    assert begins(watcher.look(snapshot_of(run), 4, live=True)) == [("stalled", False)]
 
 
 def test_what_the_person_did_is_no_news(run: RunState) -> None:
     watcher = Watcher("a.log")
-    watcher.look(run, 0, live=True)
-    run.judge.raise_("not-finite", 3, None, "nan")
-    run.judge.raise_("stalled", 3, None, "silent")
-    assert len(watcher.look(run, 1, live=True)) == 2
+    watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("not-finite", 3, None, Evidence(text="nan"))
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    assert len(watcher.look(snapshot_of(run), 1, live=True)) == 2
     run.judge.switch("not-finite", on=False)
-    assert not watcher.look(run, 2, live=True)
+    assert not watcher.look(snapshot_of(run), 2, live=True)
     run.judge.at = 7
     run.judge.rebase()
     run.judge.clear("stalled", 7, None)
-    assert not watcher.look(run, 3, live=True)
+    assert not watcher.look(snapshot_of(run), 3, live=True)
 
 
 def test_a_snoozed_alert_is_quiet(run: RunState) -> None:
     watcher = Watcher("a.log")
     run.judge.at = 3
-    watcher.look(run, 0, live=True)
-    run.judge.raise_("stalled", 3, None, "silent")
-    run.judge.snooze(run.alerts[0], 10)
-    assert not watcher.look(run, 1, live=True)
+    watcher.look(snapshot_of(run), 0, live=True)
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    run.alerts[0].snooze(10, run.judge.at)
+    assert not watcher.look(snapshot_of(run), 1, live=True)
     run.judge.at = 13
-    assert begins(watcher.look(run, 2, live=True)) == [("stalled", True)]
+    assert begins(watcher.look(snapshot_of(run), 2, live=True)) == [("stalled", True)]
 
 
 # -- the terminal ----------------------------------------------------------------------------------
@@ -187,21 +190,21 @@ class Heard:
         self.commands: list[News] = []
         self.run = run
         self.watcher = Watcher("a.log")
-        self.watcher.look(run, -1, live=True)
+        self.watcher.look(snapshot_of(run), -1, live=True)
         self.herald = Herald(notices, env or UTF8, self.written.append, self.commands.append)
 
     def at(self, now: float) -> list[str]:
         self.written.clear()
-        self.herald.take(self.watcher.look(self.run, now, live=True), now)
+        self.herald.take(self.watcher.look(snapshot_of(self.run), now, live=True), now)
         return list(self.written)
 
 
 def test_only_what_is_critical_rings_the_bell_by_default(run: RunState) -> None:
     heard = Heard(run, Notices())
-    run.judge.raise_("signal-lost", 3, None, "no gap")
-    run.judge.raise_("restarted", 3, None, "attempt 2")
+    run.judge.raise_("signal-lost", 3, None, Evidence(text="no gap"))
+    run.judge.raise_("restarted", 3, None, Evidence(text="attempt 2"))
     assert heard.at(0) == []
-    run.judge.raise_("not-finite", 3, None, "nan")
+    run.judge.raise_("not-finite", 3, None, Evidence(text="nan"))
     assert heard.at(1) == ["\a"]
     assert [one.alert.condition for one in heard.commands] == ["signal-lost", "not-finite"], "a notice runs nothing"
 
@@ -209,16 +212,16 @@ def test_only_what_is_critical_rings_the_bell_by_default(run: RunState) -> None:
 @pytest.mark.parametrize(("bell", "rings"), [("critical", []), ("warning", ["\a"]), ("never", [])])
 def test_the_bell_is_set_by_severity(run: RunState, bell: str, rings: list[str]) -> None:
     heard = Heard(run, Notices(bell=bell))
-    run.judge.raise_("signal-lost", 3, None, "no gap")
+    run.judge.raise_("signal-lost", 3, None, Evidence(text="no gap"))
     assert heard.at(0) == rings
 
 
 def test_rings_are_limited_and_what_waits_is_told_later(run: RunState) -> None:
     heard = Heard(run, Notices(desktop="osc9"))
-    run.judge.raise_("not-finite", 3, None, "nan")
+    run.judge.raise_("not-finite", 3, None, Evidence(text="nan"))
     assert len(heard.at(0)) == 2
-    run.judge.raise_("stalled", 3, None, "silent")
-    run.judge.raise_("crashed", 3, None, "boom")
+    run.judge.raise_("stalled", 3, None, Evidence(text="silent"))
+    run.judge.raise_("crashed", 3, None, Evidence(text="boom"))
     assert heard.at(1) == []
     assert heard.at(BETWEEN_RINGS_SECONDS - 0.1) == []
     bell, note = heard.at(BETWEEN_RINGS_SECONDS)
@@ -229,14 +232,14 @@ def test_rings_are_limited_and_what_waits_is_told_later(run: RunState) -> None:
 
 def test_desktop_notifications_are_wrapped_for_tmux(run: RunState) -> None:
     heard = Heard(run, Notices(bell="never", desktop="osc777"), {**UTF8, "TMUX": "/tmp/s,1,0"})
-    run.judge.raise_("signal-lost", 3, None, "no gap")
+    run.judge.raise_("signal-lost", 3, None, Evidence(text="no gap"))
     (note,) = heard.at(0)
     assert note == "\x1bPtmux;\x1b\x1b]777;notify;miles-tui;a.log: signal-lost at rollout 3: no gap\a\x1b\\"
 
 
 def test_log_text_in_a_notification_can_not_act(run: RunState) -> None:
     heard = Heard(run, Notices(bell="never", desktop="osc9"))
-    run.judge.raise_("crashed", 3, None, "evil \x1b]0;x\x07 \x9d \x1b[2J key " + "hf_" + "a1B2" * 9)
+    run.judge.raise_("crashed", 3, None, Evidence(text="evil \x1b]0;x\x07 \x9d \x1b[2J key " + "hf_" + "a1B2" * 9))
     (note,) = heard.at(0)
     body = note.removeprefix("\x1b]9;").removesuffix("\a")
     assert body.isprintable()
@@ -273,10 +276,11 @@ def test_a_title_without_utf8_is_ascii(run: RunState) -> None:
 
 
 def test_the_title_speaks_of_the_run_that_fires_worst() -> None:
-    calm, bad = (Session(name, RunState(Judge())) for name in ("a.log", "b.log"))
+    calm, bad = (Session(name, Monitor()) for name in ("a.log", "b.log"))
     assert title_of(calm, [calm]) == "○ waiting · –"
     bad.watch_from_here()
-    bad.run.judge.raise_("not-finite", 3, None, "nan")
+    bad.monitor.state.judge.raise_("not-finite", 3, None, Evidence(text="nan"))
+    bad.monitor.apply(Items(()))
     assert title_of(calm, [calm, bad]) == "▲1 not-finite · – · b.log"
 
 
@@ -287,17 +291,19 @@ def batch(*pieces: bytes) -> Batch:
 def test_an_old_logs_alerts_are_no_news_for_the_title_until_it_grows() -> None:
     """The run on the screen keeps the title, its own past or not; what fires there later takes it."""
     noticing = Noticing(Notices(), UTF8, lambda _: None, lambda _: None)
-    live, old = (Session(name, RunState(Judge())) for name in ("live.log", "old.log"))
+    live, old = (Session(name, Monitor()) for name in ("live.log", "old.log"))
     old.take(batch((LOGS / "gap-jump.log").read_bytes()), 0.0)
     live.take(batch((LOGS / "plain-seed1.log").read_bytes()), 0.0)
     for session in (live, old):
         noticing.heard(session, 0.0)
-    assert old.run.firing
+    assert old.snapshot.firing
     assert not old.news
     assert title_of(live, [live, old]) == "✓ finished · 47/48 · live.log"
-    old.run.judge.raise_("stalled", 47, None, "silent")
+    old.monitor.state.judge.raise_("stalled", 47, None, Evidence(text="silent"))
+    old.monitor.apply(Items(()))
     assert [alert.condition for alert in old.news] == ["stalled"]
-    old.run.judge.clear("stalled", 47, None)
+    old.monitor.state.judge.clear("stalled", 47, None)
+    old.monitor.apply(Items(()))
     assert not old.news
     old.take(batch(b"still here\n"), 1.0)
     assert [alert.condition for alert in old.news] == ["gap-jump"]
@@ -319,8 +325,8 @@ def finished(command: Command, texts: list[str]) -> None:
 def test_the_alert_as_json_is_what_check_prints(run: RunState) -> None:
     run.feed(Reader().feed((LOGS / "gap-jump.log").read_bytes()))
     alert = run.firing[0]
-    printed = json.loads(report_of(run, "train.log", live=True).to_json())["alerts"]
-    row = json.loads(as_json(told_report(alert)))
+    printed = json.loads(report_of(snapshot_of(run), "train.log", live=True).to_json())["alerts"]
+    row = json.loads(as_json(told_report(alert.snapshot())))
     assert row in printed
     assert row["raised_step"] == alert.raised_step
 

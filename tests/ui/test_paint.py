@@ -28,10 +28,11 @@ TRUE = ColorSystem.TRUECOLOR
 
 texts = st.text(alphabet="ab 0.⣀▲語…", min_size=0, max_size=12)
 lines = st.lists(st.tuples(texts, st.sampled_from(STYLES)), max_size=5)
+Frame = list[list[tuple[str, Style | None]]]
 frames = st.lists(lines, min_size=HEIGHT, max_size=HEIGHT)
 
 
-def strips_of(frame: list[list[tuple[str, Style | None]]]) -> list[Strip]:
+def strips_of(frame: Frame) -> list[Strip]:
     return [Strip([Segment(t, s) for t, s in line]).adjust_cell_length(WIDTH, STYLES[1]) for line in frame]
 
 
@@ -71,7 +72,7 @@ def drawn_at_once(strips: list[Strip]) -> list[list[tuple[object, ...]]]:
 
 
 @given(st.lists(frames, min_size=2, max_size=4), st.integers(1, WIDTH - 1))
-def test_changes_lead_to_the_same_picture_as_drawing_it_at_once(sequence: list, cut: int) -> None:
+def test_changes_lead_to_the_same_picture_as_drawing_it_at_once(sequence: list[Frame], cut: int) -> None:
     terminal, paper = Terminal(), Paper()
     terminal.stream.feed(paper.update(whole(strips_of(sequence[0])), TRUE))
     for i, frame in enumerate(sequence[1:]):
@@ -85,7 +86,7 @@ def test_changes_lead_to_the_same_picture_as_drawing_it_at_once(sequence: list, 
 
 
 @given(frames)
-def test_the_same_again_is_no_byte(frame: list) -> None:
+def test_the_same_again_is_no_byte(frame: Frame) -> None:
     paper, strips = Paper(), strips_of(frame)
     paper.update(whole(strips), TRUE)
     assert paper.update(whole(strips), TRUE) == ""
@@ -205,7 +206,9 @@ log_frames = st.lists(log_lines, min_size=HEIGHT, max_size=HEIGHT)
 
 @pytest.mark.parametrize("disputed", [0, 1, 2], ids="disputed characters are {} wide".format)
 @given(st.lists(log_frames, min_size=1, max_size=3), st.integers(1, WIDTH - 1))
-def test_a_terminal_that_disputes_a_width_is_wrong_in_that_cell_alone(disputed: int, sequence: list, cut: int) -> None:
+def test_a_terminal_that_disputes_a_width_is_wrong_in_that_cell_alone(
+    disputed: int, sequence: list[Frame], cut: int
+) -> None:
     def width(char: str) -> int:
         return disputed if DISPUTED.search(char) else 2 if unicodedata.east_asian_width(char) == "W" else 1
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from driven import Driven
 from textual import events
 
+from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.widgets.canvas import Canvas
 
 Opened = Callable[..., Any]
@@ -19,22 +21,28 @@ def turn(screen: Any, kind: type[events.MouseEvent], x: int, *, shift: bool = Fa
     canvas.post_message(kind(canvas, x, 3, 0, 0, 0, shift, False, False))
 
 
+def span(screen: Driven) -> tuple[int, int] | None:
+    """The rollouts that the chart is zoomed to."""
+    chart = screen.app.screen
+    assert isinstance(chart, ChartScreen)
+    return chart.span
+
+
 @SIZES
 async def test_keys_move_the_part_by_a_half(shown: Opened, size: tuple[int, int]) -> None:
     async with shown("main", size) as screen:
         await screen.press("enter")
-        chart = screen.app.screen
         before = screen.text
         assert "the whole run is in sight: + zooms in" in await screen.press("left_curly_bracket")
-        assert chart.span is None
+        assert span(screen) is None
         await screen.press("plus", "plus")
-        assert chart.span == (35, 47)
+        assert span(screen) == (35, 47)
         assert before != await screen.press("left_curly_bracket")
-        assert chart.span == (29, 41)
+        assert span(screen) == (29, 41)
         await screen.press(*["left_curly_bracket"] * 9)
-        assert chart.span == (0, 12), "not beyond the first rollout"
+        assert span(screen) == (0, 12), "not beyond the first rollout"
         await screen.press(*["right_curly_bracket"] * 9)
-        assert chart.span == (35, 47), "not beyond the newest"
+        assert span(screen) == (35, 47), "not beyond the newest"
 
 
 @SIZES

@@ -20,6 +20,7 @@ from terminal import Terminal
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
+from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.ingest.files.log_file import Log
 from miles_tui.present.run_table import RunRow, names_of, run_columns, run_line, run_row, table_titles
 from miles_tui.present.styled_text import plain_text, width_of
@@ -49,7 +50,7 @@ def row_of(name: str, judge: Judge) -> RunRow:
     run, reader = RunState(judge), Reader()
     run.feed(reader.feed((LOGS / name).read_bytes()))
     run.finish()
-    return run_row(name, run)
+    return run_row(name, snapshot_of(run))
 
 
 def test_a_row_says_what_matters(fixed_judge: MakeJudge) -> None:
@@ -119,19 +120,13 @@ def runs(given_feed: Any) -> Callable[..., Any]:
     async def opened(
         names: dict[str, Judge], size: tuple[int, int] = (120, 36), most: int = 8
     ) -> AsyncIterator[Several]:
-        class Feed(given_feed):
-            old: float = 0.0
-
-            def age(self) -> float:
-                return self.old
-
-        feeds = {name: Feed(name=name) for name in names}
+        feeds = {name: given_feed(name=name) for name in names}
         for i, name in enumerate(names):
             feeds[name].old = 100.0 * (i + 1)
             feeds[name].parts = (LOGS / name,)
         app = MilesApp(*feeds.values(), listed=True)
         for session, judge in zip(app.runs.sessions, names.values(), strict=False):
-            session.run.judge = judge
+            session.monitor.state.judge = judge
         async with app.run_test(size=size) as pilot:
             driven = Several(app, pilot, feeds)
             for name in list(names)[:most]:
@@ -156,10 +151,10 @@ async def test_the_lists_layouts(
 
 async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three: dict[str, Judge]) -> None:
     async with runs(three) as screen:
-        assert isinstance(screen.app.screen, RunsScreen)
+        assert screen.is_on(RunsScreen)
         assert "▲ 1 critical   △ 1 with a warning   ● 1 healthy" in screen.text
         text = await screen.press("j", "enter")
-        assert isinstance(screen.app.screen, MainScreen)
+        assert screen.is_on(MainScreen)
         assert "talks-longer.log (2 of 3)" in text
         assert "Esc runs" in text
         assert [feed.attention.near for feed in screen.feeds.values()] == [False, True, False]
@@ -167,16 +162,16 @@ async def test_enter_opens_a_run_and_esc_returns(runs: Callable[..., Any], three
         assert "plain-seed1.log (3 of 3)" in screen.text
         assert "Back to the list of runs" in await screen.press("question_mark")
         await screen.press("escape", "escape")
-        assert isinstance(screen.app.screen, RunsScreen)
+        assert screen.is_on(RunsScreen)
         assert not any(feed.attention.near for feed in screen.feeds.values())
         assert screen.app.screen.chosen == 2
         await screen.press("escape")
-        assert isinstance(screen.app.screen, RunsScreen), "there is nothing behind the list"
+        assert screen.is_on(RunsScreen), "there is nothing behind the list"
         text = await screen.press("question_mark")
         assert "Open this run; Esc leads back here" in text
         assert "Back to the list" not in text
         await screen.press("escape", "k", "L")
-        assert isinstance(screen.app.screen, LogScreen)
+        assert screen.is_on(LogScreen)
         assert screen.app.screen.session.name == "talks-longer.log"
 
 

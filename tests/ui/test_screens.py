@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from driven import Driven
+from textual.binding import Binding
 
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Ended, Missing, Why
+from miles_tui.core.model.chunks import Appeared, Cut, Ended, Missing, Why
 from miles_tui.ui import navigation as several
 from miles_tui.ui.keys import APP_KEYS, MAIN_KEYS
 from miles_tui.ui.screens.chart import ChartScreen
@@ -16,6 +18,7 @@ from miles_tui.ui.screens.conditions import ConditionsScreen
 from miles_tui.ui.screens.help import HelpScreen
 from miles_tui.ui.screens.log import LogScreen
 from miles_tui.ui.screens.main import MainScreen
+from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.screens.themes import ThemeScreen
 from miles_tui.ui.widgets.listing import Listing
 from miles_tui.ui.widgets.signals import SignalTable
@@ -25,18 +28,20 @@ SAMPLE = "gap-jump.log"
 TROUBLED = "talks-longer.log"
 
 
-def table(screen: Any) -> SignalTable:
-    return screen.app.screen.query_one(SignalTable)
+def selected(screen: Driven) -> str:
+    row = screen.app.screen.query_one(SignalTable).selected
+    assert row is not None
+    return row.name
 
 
 async def test_arrows_and_letters_select_a_row(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
-        assert table(screen).selected.name == "reward"
+        assert selected(screen) == "reward"
         for key, name in (("down", "answer length"), ("j", "cut share"), ("k", "answer length"), ("up", "reward"),
                           ("up", "reward"), ("end", "rollout time"), ("down", "rollout time"), ("home", "reward"),
                           ("G", "rollout time"), ("g", "reward")):  # fmt: skip
             await screen.press(key)
-            assert table(screen).selected.name == name, key
+            assert selected(screen) == name, key
         assert "reward · mean reward" in await screen.press("home")
         assert "gap · mean absolute gap" in await screen.press("j", "j", "j")
 
@@ -44,7 +49,7 @@ async def test_arrows_and_letters_select_a_row(dashboard: Dashboard) -> None:
 async def test_a_click_selects_a_row_and_two_open_it(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         await screen.pilot.click(SignalTable, offset=(10, 4))
-        assert table(screen).selected.name == "gap"
+        assert selected(screen) == "gap"
         await screen.pilot.click(SignalTable, offset=(10, 4), times=2)
         await screen.pilot.pause()
         assert isinstance(screen.app.screen, ChartScreen)
@@ -114,8 +119,10 @@ async def test_an_open_chart_goes_on(dashboard: Dashboard, blocks: list[bytes]) 
 async def test_help_shows_the_keys_that_work_here(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE, size=(120, 60)) as screen:
         text = await screen.press("question_mark")
-        assert isinstance(screen.app.screen, HelpScreen)
+        assert screen.is_on(HelpScreen)
         for binding in [*APP_KEYS, *MAIN_KEYS]:
+            assert isinstance(binding, Binding)
+            assert binding.tooltip is not None
             assert (binding.tooltip in text) == (not binding.action.startswith("app.run")), binding.id
         await screen.press("escape", "enter")
         text = await screen.press("question_mark")
@@ -186,7 +193,7 @@ async def test_space_pauses_the_view_and_never_the_data(dashboard: Dashboard, bl
         paused = await screen.give(b"".join(blocks[20:30]))
         assert paused.splitlines()[3:12] == rows
         assert "rollout 19 of 48" in paused
-        assert screen.app.session.run.pace.number == 29
+        assert screen.app.session.monitor.state.pace.number == 29
         await screen.press("down", "up")
         await screen.pilot.resize_terminal(110, 36)
         await screen.pilot.pause()
@@ -294,7 +301,7 @@ async def test_nothing_is_wider_than_the_screen_and_no_number_is_cut(
         await screen.give(Ended())
         text = screen.text
         assert len(text.splitlines()) <= size[1]
-        for name, series in screen.app.session.run.signals.items():
+        for name, series in screen.app.session.monitor.state.signals.items():
             assert name in text
             assert series.last is not None
         assert "#" not in text
@@ -374,12 +381,13 @@ async def test_screens_do_not_pile_up(shown: Callable[..., Any]) -> None:
 async def test_a_screen_that_is_closed_before_it_is_there_ends_nothing(shown: Callable[..., Any], way: str) -> None:
     async with shown(way) as screen:
         app, opened = screen.app, screen.app.screen
-        made = {
+        makers: dict[type[Any], Callable[[], SubScreen]] = {
             ThemeScreen: lambda: ThemeScreen(app, app.session), LogScreen: lambda: LogScreen(app, app.session),
             HelpScreen: lambda: HelpScreen(app, app.session, app.screen_stack[0]),
             ChartScreen: lambda: ChartScreen(app, app.session, "gap"),
             ConditionsScreen: lambda: ConditionsScreen(app, app.session, None),
-        }.get(type(opened), lambda: type(opened)(app, app.session))  # fmt: skip
+        }  # fmt: skip
+        made: Callable[[], SubScreen] = makers.get(type(opened), lambda: type(opened)(app, app.session))
         for _ in range(3):
             app.push_screen(made())
             app.pop_screen()

@@ -7,8 +7,10 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from driven import Driven
 
 from miles_tui.cli.screens import add_screen, add_watch, setup_of
 from miles_tui.commands.arguments import add_profile, add_source, parser
@@ -17,7 +19,7 @@ from miles_tui.errors import BadSetting
 from miles_tui.ingest.history.pause_log import PauseLog
 from miles_tui.runs.run_options import Setup
 
-Dashboard = Callable[..., object]
+Dashboard = Callable[..., Any]
 Blocks = list[bytes]
 
 
@@ -55,7 +57,7 @@ def test_settings_reach_the_screen_and_options_win(write_config: Callable[[str],
     assert setup.profile is not None
     assert (setup.notices.bell, setup.notices.desktop, setup.notices.command) == ("never", "osc9", "a")
     assert setup.notices.seconds == 3
-    run = setup.run()
+    run = setup.monitor().state
     assert (run.window, run.capacity) == (7, 128)
     assert "stalled" in run.judge.off
     (tmp_path / "pauses").touch()
@@ -66,7 +68,7 @@ def test_settings_reach_the_screen_and_options_win(write_config: Callable[[str],
     )
     assert (setup.theme, setup.notices.command, setup.polling, setup.glyphs) == ("night", "b", True, "blocks")
     assert setup.notices.bell == "never"
-    assert isinstance(setup.run().pauses, PauseLog)
+    assert isinstance(setup.monitor().state.pauses, PauseLog)
 
 
 async def test_wrong_settings_stand_in_the_header_until_they_are_mended(
@@ -107,7 +109,7 @@ def test_an_option_that_is_wrong_is_an_error() -> None:
         setup_of(options("--profile", "no-such"))
 
 
-def notes(screen: object) -> str:
+def notes(screen: Driven) -> str:
     """What is told in a corner of the screen; a driven app keeps it, but draws it not."""
     return "\n".join(note.message for note in screen.app._notifications)
 
@@ -163,7 +165,7 @@ def head(text: str) -> str:
 async def test_age_is_said_and_grows_by_the_minute(dashboard: Dashboard, blocks: Blocks) -> None:
     async with dashboard(b"".join(blocks[:9])) as screen:
         assert "ago" not in head(screen.text)
-        session, heard = screen.app.session, screen.app.session.run.heard
+        session, heard = screen.app.session, screen.app.session.monitor.state.heard
         assert not session.tick(heard + 200), "a rollout takes two and a half minutes"
         assert session.tick(heard + 305)
         assert not session.tick(heard + 330)

@@ -31,7 +31,12 @@ def no_collector() -> Iterator[None]:
 async def test_the_first_paint_parses_each_style_sheet_once(monkeypatch: pytest.MonkeyPatch) -> None:
     again: list[Stylesheet] = []
     whole = Stylesheet.reparse
-    monkeypatch.setattr(Stylesheet, "reparse", lambda sheet: (again.append(sheet), whole(sheet))[1])
+
+    def counted(sheet: Stylesheet) -> None:
+        again.append(sheet)
+        whole(sheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", counted)
     app = app_of(Setup(theme="light"))
     async with app.run_test() as pilot:
         await pilot.pause()
@@ -72,7 +77,7 @@ async def test_the_log_is_read_although_a_key_opened_another_screen_before_the_f
     async with app.run_test() as pilot:
         await pilot.press(key)
         deadline = time.monotonic() + 20
-        while not app.session.run.records and time.monotonic() < deadline:
+        while not app.session.monitor.state.records and time.monotonic() < deadline:
             await pilot.pause(0.02)
-        assert app.session.run.records
+        assert app.session.monitor.state.records
         assert len(app.screen_stack) == 2

@@ -149,12 +149,12 @@ def test_shares_in_words() -> None:
 async def test_w_shows_it_and_enter_opens_a_phase(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
         text = await screen.press("w")
-        assert isinstance(screen.app.screen, StepTimeScreen)
+        assert screen.is_on(StepTimeScreen)
         assert "left out (○): 2 of warm-up" in text
         assert "perf/train_wait_time: the trainer waiting for samples" in text
         assert "the optimizer updates" in await screen.press("j", "j")
         await screen.press("enter")
-        assert isinstance(screen.app.screen, ChartScreen)
+        assert screen.is_on(ChartScreen)
         assert screen.app.screen.signal == "perf/actor_train_time"
         await screen.press("escape", "G", "k", "enter")
         assert "no metric has this time alone" in screen.text

@@ -67,7 +67,7 @@ def end_of(process: PtyProcess, seconds: float = 8) -> int:
     while process.isalive():
         assert time.monotonic() < deadline, f"still alive after {seconds} s"
         os.sched_yield()
-    return process.exitstatus if process.exitstatus is not None else -process.signalstatus
+    return int(process.exitstatus if process.exitstatus is not None else -process.signalstatus)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -100,7 +100,9 @@ def test_the_log_is_read_on_and_painted_once_the_terminal_takes_it(stuck: Termin
 
 def read_by(terminal: Terminal) -> int:
     """Bytes that the process has read so far."""
-    return int(re.search(r"rchar: (\d+)", Path(f"/proc/{terminal.process.pid}/io").read_text())[1])
+    found = re.search(r"rchar: (\d+)", Path(f"/proc/{terminal.process.pid}/io").read_text())
+    assert found
+    return int(found[1])
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-", "2>/dev/null </dev/null"])

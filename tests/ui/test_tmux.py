@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from growing import rollouts
+from terminal import has
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"
@@ -85,7 +86,7 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
     for number, block in enumerate(blocks[18:26], 18):
         with log.open("ab") as file:
             file.write(block)
-        tmux.wait(lambda text, number=number: f"rollout {number} of 48" in text)
+        tmux.wait(has(f"rollout {number} of 48"))
     tmux.wait(lambda text: "▲ 1 alert" in text and "▲ gap-jump" in text)
     assert tmux.wait_state("pane_title", lambda title: title != before) == "▲1 gap-jump · 25/48"
     told_by = time.monotonic() + 10
@@ -107,11 +108,7 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
 
     for columns, rows in ((80, 24), (60, 15), (40, 10), (24, 5), (40, 10), (120, 36)):
         tmux.resize(columns, rows)
-        text = tmux.wait(
-            lambda text, columns=columns: (
-                ("too small" in text if columns < 38 else "rollout time" in text) and "▲ 1 alert" in text
-            )
-        )
+        text = tmux.wait(has("too small" if columns < 38 else "rollout time", "▲ 1 alert"))
         assert all(len(line) <= columns for line in text.splitlines())
     tmux.wait(lambda text: "range (first 10)" in text)
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import Terminal
+from terminal import Terminal, has
 
 MOST = 8192  # bytes a new rollout may send to an open chart, its lines arriving one after another
 
@@ -32,7 +32,7 @@ def test_a_new_rollout_in_an_open_chart_is_within_its_budget(
                     file.write(line)
                 if b": {" in line:
                     terminal.drain(0.03, 0.03)
-            terminal.wait(lambda text, number=number: f"rollout {number} " in text)  # type: ignore[misc]
+            terminal.wait(has(f"rollout {number} "))
             terminal.drain(0.2)
             sent.append(terminal.bytes - before)
         assert "▲ 1 alert" in terminal.text

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 from miles_tui.core.alerting.conditions.base import Condition, Severity
+from miles_tui.core.alerting.evidence import Became, Evidence, LaterEvidence
 
 KEPT_TURNS = 64  # of an alert: who watches it looks after every batch
 
@@ -31,15 +33,15 @@ class Alert:
     `raised_step` is the rollout with whose data it was raised, None before the first; `raised_time` the log's clock.
     `resolved_step` is the last rollout that resolving took. `count` is how often it has fired: 1, and one more for
     each time that it came back within a few rollouts, or for each further line of the log that says it. `evidence` is
-    of the moment it was raised and stays; `later` says when it came back or became worse last, and with what evidence,
-    "" where it did not. `snoozed_until` is a rollout number: before it a screen
-    keeps the alert quiet. `turns` are its newest onsets and ends, of `turned` in all, each as it was told then.
+    of the moment it was raised and stays; `later` says when it came back or became worse last, and with what evidence.
+    `snoozed_until` is a rollout number: before it a screen keeps the alert quiet. `turns` are its newest onsets and
+    ends, of `turned` in all, each as the alert was then.
     """
 
     words: Condition
     severity: Severity
     signals: tuple[str, ...]
-    evidence: str
+    evidence: Evidence
     raised_step: int | None
     raised_time: float | None
     attempt: int = 1
@@ -47,11 +49,11 @@ class Alert:
     resolved_step: int | None = None
     resolved_time: float | None = None
     count: int = 1
-    later: str = ""
+    later: LaterEvidence | None = None
     seen: bool = False
     snoozed_until: int | None = None
     explained: tuple[str, str] | None = None  # (likely cause, first check) of one known message
-    turns: deque[AlertReport] = field(default_factory=lambda: deque(maxlen=KEPT_TURNS), repr=False, compare=False)
+    turns: deque[AlertSnapshot] = field(default_factory=lambda: deque(maxlen=KEPT_TURNS), repr=False, compare=False)
     turned: int = 0
     serial: int = field(default=0, repr=False, compare=False)  # which of the run's alerts it is, in the order raised
 
@@ -74,11 +76,6 @@ class Alert:
         return self.words.marks or self.signals
 
     @property
-    def told(self) -> str:
-        """The evidence, and behind it what became of it since."""
-        return f"{self.evidence}; {self.later}" if self.later else self.evidence
-
-    @property
     def likely_cause(self) -> str:
         """Why this usually happens."""
         return self.explained[0] if self.explained else self.words.likely_cause
@@ -95,14 +92,22 @@ class Alert:
 
     def snoozed(self, now: int | None) -> bool:
         """Whether it is to be kept quiet at rollout `now`."""
-        return self.snoozed_until is not None and (now or 0) < self.snoozed_until
+        return _snoozed(self.snoozed_until, now)
+
+    def snooze(self, rollouts: int, now: int | None) -> None:
+        """Keep it quiet for that many rollouts from rollout `now` on; 0 wakes it."""
+        self.snoozed_until = (now or 0) + rollouts if rollouts > 0 else None
+
+    def snapshot(self) -> AlertSnapshot:
+        """The alert as it is at this moment."""
+        return AlertSnapshot(**self._facts(), turns=tuple(self.turns), turned=self.turned)
 
     def resolve(self, step: int | None, time: float | None) -> None:
         """It is over with the rollout `step`."""
         self.state, self.resolved_step, self.resolved_time = AlertState.RESOLVED, step, time
         self._turn()
 
-    def reopen(self, step: int | None, evidence: str) -> None:
+    def reopen(self, step: int | None, evidence: Evidence | None) -> None:
         """It came back at rollout `step`, soon after it was resolved: the same alert, counted."""
         self.state, self.resolved_step, self.resolved_time = AlertState.FIRING, None, None
         self.count += 1
@@ -125,68 +130,61 @@ class Alert:
         """Its condition was switched off at the rollout `step`."""
         self.state, self.resolved_step, self.resolved_time = AlertState.SWITCHED_OFF, step, time
 
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FACTS}
+
     def _turn(self) -> None:
-        self.turns.append(told_report(self))
+        self.turns.append(AlertSnapshot(**self._facts()))
         self.turned += 1
 
-    def note(self, what: str, step: int | None, evidence: str) -> None:
+    def note(self, what: Became, step: int | None, evidence: Evidence | None) -> None:
         """What became of it at rollout `step`, told behind the evidence."""
-        if evidence:
-            self.later = f"{what} at rollout {step}: {evidence}"
+        if evidence is not None:
+            self.later = LaterEvidence(what, step, evidence)
 
     def say_again(self) -> None:
-        """One more line said it: counted, and told behind the first."""
-        said = self.evidence.removesuffix(_more(self.count))
+        """One more line said it: counted."""
         self.count += 1
-        self.evidence = said + _more(self.count)
 
 
-def _more(count: int) -> str:
-    return f" (and {count - 1} more line{'s' if count > 2 else ''})" if count > 1 else ""
+@dataclass(slots=True, frozen=True)
+class AlertSnapshot:
+    """An alert as it was at one moment: see `Alert`."""
 
-
-@dataclass(slots=True)
-class AlertReport:
-    """An alert as `check` prints it and `--on-alert` hands it over: these fields in this order."""
-
+    serial: int
     condition: str
-    raised_step: int | None  # the rollout with whose data it was raised; None before the first
-    resolved_step: int | None
-    severity: str
-    signals: list[str]
-    state: str
+    severity: Severity
+    title: str
+    signals: tuple[str, ...]
+    about: tuple[str, ...]
+    state: AlertState
     attempt: int
-    evidence: str
+    evidence: Evidence
+    later: LaterEvidence | None
+    raised_step: int | None
+    raised_time: float | None
+    resolved_step: int | None
+    resolved_time: float | None
+    count: int
+    seen: bool
+    snoozed_until: int | None
     likely_cause: str
     first_check: str
+    turns: tuple[AlertSnapshot, ...] = ()  # its newest onsets and ends, each as it was then
+    turned: int = 0  # onsets and ends in all
+
+    @property
+    def open(self) -> bool:
+        """Whether it is neither resolved nor switched off."""
+        return self.state not in OVER
+
+    def snoozed(self, now: int | None) -> bool:
+        """Whether it is to be kept quiet at rollout `now`."""
+        return _snoozed(self.snoozed_until, now)
 
 
-def alert_report(alert: Alert) -> AlertReport:
-    """An alert as it is told to programs, as it is at this moment."""
-    return AlertReport(
-        condition=alert.condition,
-        raised_step=alert.raised_step,
-        resolved_step=alert.resolved_step,
-        severity=alert.severity,
-        signals=list(alert.signals),
-        state=alert.state,
-        attempt=alert.attempt,
-        evidence=alert.evidence,
-        likely_cause=alert.likely_cause,
-        first_check=alert.first_check,
-    )
+_FACTS = tuple(each.name for each in fields(AlertSnapshot) if not each.name.startswith("turn"))
 
 
-def told_report(alert: Alert) -> AlertReport:
-    """The same, with what became of it since it was raised."""
-    return replace(alert_report(alert), evidence=alert.told)
-
-
-def acknowledge(alert: Alert) -> None:
-    """The person has seen it: shown dim until it changes."""
-    alert.seen = True
-
-
-def snooze(alert: Alert, rollouts: int, now: int | None) -> None:
-    """Keep it quiet for that many rollouts from rollout `now` on; 0 wakes it."""
-    alert.snoozed_until = (now or 0) + rollouts if rollouts > 0 else None
+def _snoozed(until: int | None, now: int | None) -> bool:
+    return until is not None and (now or 0) < until

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import count
 from typing import TYPE_CHECKING
 
-from miles_tui.core.alerting.alert import Alert, AlertState, acknowledge, snooze
-from miles_tui.core.alerting.conditions import CONDITIONS
+from miles_tui.core.alerting.alert import Alert, AlertState
+from miles_tui.core.alerting.conditions import CONDITIONS, INHIBITED_BY, OF_LINES
 from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.known_message import MESSAGES
+from miles_tui.core.alerting.evidence import NO_EVIDENCE, Evidence
 from miles_tui.core.alerting.ranges import OwnRanges
 from miles_tui.core.alerting.registry import rules_of
 from miles_tui.core.alerting.rule_slot import RebaseUndo, RuleSlot, Silent, seat_of
@@ -22,22 +24,13 @@ MOST_SIGNALS = 64  # that one alert names: each of a run's names can be one, and
 REOPENS = 6  # rollouts: an alert that comes back this soon is the same one
 GRACE = 3  # rollouts of a new attempt that the statistical rules leave out
 PATIENCE = 5  # rollouts without anything to learn from after which a rule is said to judge nothing
-# condition -> those that make it say nothing new: it would only follow from them
-INHIBITED_BY = {
-    "gap-jump": ("not-finite",),
-    "grad-norm-growth": ("not-finite",),
-    "cut-share-high": ("reward-down-length-up",),
-    "off-policy-at-start": ("clipped-on-policy",),
-}
-OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts
 STATE_ORDER = {State.FIRING: 5, State.RECOVERING: 4, State.PENDING: 3, State.LEARNING: 2, State.OK: 1, State.OFF: 0}
-MILDEST_FIRST = (Severity.NOTICE, Severity.WARNING, Severity.CRITICAL)
 
 
 def _least(alerts: list[Alert]) -> int:
     """Where the alert is that is missed least: a resolved one before an open one, then the milder, then the older."""
     for open_ in (False, True):
-        for severity in MILDEST_FIRST:
+        for severity in Severity:
             for i, alert in enumerate(alerts):
                 if alert.severity is severity and alert.open is open_:
                     return i
@@ -58,7 +51,7 @@ class Judge:
         self.off = set(off) | set(profile.switched_off if profile else ())
         self._silent = {name: Silent([], []) for name in self.off}
         self._before_rebase: RebaseUndo | None = None
-        self._raised = 0  # alerts
+        self._serials = count(1)  # of the alerts
         self.by_design: frozenset[str] = frozenset()  # conditions that can't apply to this run
         self.alerts: list[Alert] = []  # in the order raised, the newest `KEPT`
         self._own = OwnRanges(profile.ranges() if profile else {})
@@ -152,7 +145,7 @@ class Judge:
             elif not silenced:
                 seat.alert = self._raise(seat, reading, rollout)
             elif reading.evidence:  # said once, when it begins to hold
-                seat.held = f"{reading.evidence}, at rollout {rollout.number}; held back until now"
+                seat.hold(reading.evidence, rollout.number)
         elif alert is not None:
             if reading.state is State.RECOVERING:
                 alert.state = AlertState.RECOVERING
@@ -161,7 +154,7 @@ class Judge:
                 seat.alert, seat.resolved_at = None, self._turn
 
     def _raise(self, seat: RuleSlot, reading: Evaluation, rollout: Rollout) -> Alert:
-        words, evidence = seat.rule.condition, reading.evidence or seat.held
+        words, evidence = seat.rule.condition, reading.evidence or seat.released(rollout.number)
         if self._turn - seat.resolved_at <= REOPENS:
             last = next(
                 (
@@ -176,14 +169,9 @@ class Judge:
                 self._worsen(last, reading, rollout)
                 return last
         alert = Alert(
-            words,
-            reading.severity or words.severity,
-            reading.signals or words.signals,
-            evidence,
-            rollout.number,
-            rollout.time,
-            rollout.attempt,
-        )
+            words, reading.severity or words.severity, reading.signals or words.signals, evidence or NO_EVIDENCE,
+            rollout.number, rollout.time, rollout.attempt, serial=next(self._serials),
+        )  # fmt: skip
         self._keep(alert)
         return alert
 
@@ -192,14 +180,12 @@ class Judge:
         """Escalate the same alert where the reading is worse, or names more signals."""
         severity = reading.severity or alert.words.severity
         more = tuple(s for s in reading.signals or () if s not in alert.signals)[: MOST_SIGNALS - len(alert.signals)]
-        if MILDEST_FIRST.index(severity) > MILDEST_FIRST.index(alert.severity) or more:
-            alert.severity = max(severity, alert.severity, key=MILDEST_FIRST.index)
+        if severity.rank > alert.severity.rank or more:
+            alert.severity = max(severity, alert.severity, key=lambda one: one.rank)
             alert.signals += more
             alert.note("worse", rollout.number, reading.evidence)
 
     def _keep(self, alert: Alert) -> None:
-        self._raised += 1
-        alert.serial = self._raised
         alerts = self._alerts_of(alert.condition)
         alerts.append(alert)
         if len(alerts) > KEPT_ALERTS:
@@ -230,7 +216,7 @@ class Judge:
         condition: str,
         step: int | None,
         time: float | None,
-        evidence: str,
+        evidence: Evidence,
         severity: Severity | None = None,
         message: str = "",
     ) -> None:
@@ -246,7 +232,7 @@ class Judge:
         words = CONDITIONS[condition]
         alert = Alert(
             words, severity or words.severity, words.signals, evidence, step, time, self._attempt,
-            explained=MESSAGES.get(message),
+            explained=MESSAGES.get(message), serial=next(self._serials),
         )  # fmt: skip
         told[message] = alert
         self._keep(alert)
@@ -258,7 +244,7 @@ class Judge:
             alert.resolve(step, time)
             self.states[condition] = OFF if condition in self.off else OK
 
-    def restarted(self, at: int, time: float | None, evidence: str) -> None:
+    def restarted(self, at: int, time: float | None, evidence: Evidence) -> None:
         """A new attempt goes on from rollout `at`: baselines stand, its first `GRACE` rollouts are not judged."""
         self._attempt += 1
         self._grace = GRACE
@@ -355,20 +341,12 @@ class Judge:
             self._tell(name)
         return True
 
-    def acknowledge(self, alert: Alert) -> None:
-        """The person has seen it."""
-        acknowledge(alert)
-
-    def snooze(self, alert: Alert, rollouts: int) -> None:
-        """Keep an alert quiet for that many rollouts from now on."""
-        snooze(alert, rollouts, self.at)
-
     def _drop(self, seat: RuleSlot) -> None:
         if seat.alert is not None:
             seat.alert.resolve(self.at, self._time)
             seat.alert = None
         seat.reading, seat.since, seat.idle = self._off_or(seat), self._turn, False
-        seat.resolved_at, seat.held = -(10**9), ""
+        seat.resolved_at, seat.held = -(10**9), None
 
     def _off_or(self, seat: RuleSlot) -> Evaluation:
         return OFF if seat.name in self.by_design else LEARNING

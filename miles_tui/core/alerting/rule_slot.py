@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import HOLDS, LEARNING, OFF, OK, Evaluation, Rule, State
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.ranges import OwnRanges
 from miles_tui.core.model.rollout import Rollout, Stage
 
-IDLE = Evaluation(State.OFF, "nothing to judge by")
+IDLE = Evaluation(State.OFF, idle=True)
 # Rules that are not even shown a silenced rollout: after NaN the gap is 0 (nan_to_num), which would mislead them.
 NOT_SHOWN = ("gap-jump", "grad-norm-growth")
 NO_GRACE = frozenset({"not-finite", "clipped-on-policy", "off-policy-at-start", "no-signal", "signal-lost"})
@@ -31,7 +32,7 @@ class RuleSlot:
     alone: bool = True  # no other seat has the same condition
     silencers: list[RuleSlot] = field(default_factory=list)  # an alert of one of these silences it
     alert: Alert | None = None
-    held: str = ""  # the evidence of what was silenced
+    held: Evidence | None = None  # of what was silenced; its `rollout` is that in which it began to hold
     resolved_at: int = -(10**9)  # turn in which the alert was resolved
     since: int = 0  # turn in which its word changed last
     idle: bool = False  # it learns, but nothing came to learn from for `PATIENCE` rollouts
@@ -41,6 +42,14 @@ class RuleSlot:
     def word(self) -> Evaluation:
         """What it says of its condition, to a person."""
         return OFF if self.off else IDLE if self.idle else self.reading
+
+    def hold(self, evidence: Evidence, rollout: int) -> None:
+        """It begins to hold at this rollout, silenced."""
+        self.held = replace(evidence, facts=(*evidence.facts, ("rollout", rollout)))
+
+    def released(self, rollout: int) -> Evidence | None:
+        """The evidence of what was silenced up to this rollout."""
+        return self.held and replace(self.held, held_until=rollout)
 
     def silenced(self) -> bool:
         """Whether it would only say what follows from an alert that is open."""

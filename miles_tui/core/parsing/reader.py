@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 
+from miles_tui.core.model.chunks import Cut, Data, Ended, Piece
 from miles_tui.core.model.records import Event, EventKind, Item, Record, Source
 from miles_tui.core.parsing.brace_scan import is_candidate, next_numbered
 from miles_tui.core.parsing.events import START_MARKS, Searcher
@@ -67,6 +68,18 @@ class Reader:
         self._held = self._seen = 0
         self._numbers: dict[tuple[str, Source, str], int] = {}
         self._in_line = False  # what was fed last ends inside a line
+
+    def apply(self, piece: Piece) -> list[Item]:
+        """What a piece of the log says, whatever it is."""
+        match piece:
+            case Data(data):
+                return self.feed(data)
+            case Cut():
+                return self.seam() if piece.goes_on else self.cut()
+            case Ended():
+                return self.finish()
+            case _:
+                return []
 
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[Item]:
         """The records (and facts found on the way) of the lines that `chunk` completes."""

@@ -6,11 +6,12 @@ loses the run. What ends it is the job's own word; without one, that no phase is
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from miles_tui.core.alerting.conditions.stalled import LEAST_SECONDS as LEAST_STALL
 from miles_tui.core.alerting.conditions.stalled import is_stalled, stall_after, stalled_evidence
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
@@ -48,8 +49,8 @@ class Fate:
         self._workers: float | None = None  # the newest time stamp of a Ray process behind the last record
 
     @property
-    def ended(self) -> str:
-        """ "", "finished" or "crashed"."""
+    def ended(self) -> Literal["", "finished", "crashed"]:
+        """What became of it, if it is over."""
         if self._crashed:
             return "crashed"
         done = self._over or (self._planned and not self._stalled and not self._open)
@@ -187,7 +188,7 @@ class Fate:
         told = trouble or job
         self._check_stalled(self._troubled_at if trouble else self._clock(job) if job else None)
         self._crashed = True
-        where = "" if self.pace.number is None else f"after {self.pace.said}: "
-        said = trouble.text if trouble else "the job failed"
+        facts = () if self.pace.number is None else (("last", self.pace.said),)
+        evidence = Evidence(facts=facts, text=trouble.text) if trouble else Evidence(facts=(*facts, ("job", "failed")))
         time = told.time if told is not None and told.time is not None else self.pace.clock
-        self.judge.raise_("crashed", self.pace.number, time, where + said)
+        self.judge.raise_("crashed", self.pace.number, time, evidence)

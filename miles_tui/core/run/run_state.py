@@ -9,18 +9,20 @@ the same series and the same alerts at the same rollouts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Literal
 
 from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.alerting.conditions.base import Severity, State
 from miles_tui.core.alerting.engine import Judge
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.series import PAUSED, Series, put
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.parsing.launch_args import count_of, is_on
 from miles_tui.core.run.attempts import Attempts, Continuation
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.design import FLAGS, NONE, design_of
 from miles_tui.core.run.fate import Fate, Pauses
 from miles_tui.core.run.line_schema import Layout
@@ -28,26 +30,13 @@ from miles_tui.core.run.phase import Phase
 from miles_tui.core.run.progress import Pace
 from miles_tui.core.run.rollout_assembler import Merged, Merger, Ready
 
-__all__ = ["Change", "Pauses", "RunState"]
+__all__ = ["Pauses", "RunState"]
 
 MOST_NUMBER = 10**12  # a higher rollout number is text that looks like a metric
 _REVERSED = (
     "the log is in reverse order, its newest line first, and can't be judged so: turn it with `tac LOG > NEW.log`"
 )
-_SAYS = attrgetter("words", "state", "severity", "count", "evidence")  # of an alert: what is shown of it may change
-
-
-@dataclass(slots=True)
-class Change:
-    """What a feed changed: signals by name, and whether alerts, header or other metrics did."""
-
-    signals: set[str] = field(default_factory=set)
-    metrics: bool = False
-    alerts: bool = False
-    header: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.signals or self.metrics or self.alerts or self.header)
+_SAYS = attrgetter("words", "state", "severity", "count", "later")  # of an alert: what is shown of it may change
 
 
 class RunState:
@@ -117,7 +106,7 @@ class RunState:
         return self._merger.planned
 
     @property
-    def ended(self) -> str:
+    def ended(self) -> Literal["", "finished", "crashed"]:
         """What became of the run: `finished`, `crashed`, or nothing yet."""
         return self._fate.ended
 
@@ -285,10 +274,8 @@ class RunState:
         for series in (*self.signals.values(), *self.metrics.values()):
             series.restart(at)
         self.pace.restart(at)
-        evidence = f"attempt {self.attempt} begins at rollout {at}" + (
-            f"; the one before had reached {before}" if before is not None else ""
-        )
-        self.judge.restarted(at, record.time, evidence)
+        facts = (("attempt", self.attempt), *((("reached", before),) if before is not None else ()))
+        self.judge.restarted(at, record.time, Evidence(since=at, facts=facts))
         self.judge.clear("crashed", at, record.time)
 
     # -- facts -----------------------------------------------------------------------------
@@ -296,7 +283,9 @@ class RunState:
     def _say_reversed(self) -> None:
         if _REVERSED not in self.cut_short:
             self.cut_short.append(_REVERSED)
-            self.judge.raise_("known-message", self.pace.number, None, _REVERSED, message="reverse-order")
+            self.judge.raise_(
+                "known-message", self.pace.number, None, Evidence(text=_REVERSED), message="reverse-order"
+            )
 
     def _take_fact(self, fact: Event, change: Change) -> None:
         if fact.time is not None:
@@ -312,13 +301,9 @@ class RunState:
                 self._plan()
                 change.header = True
             case EventKind.SECRET:
-                self.judge.raise_(
-                    "secret-in-log", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
-                )
+                self._raise_line("secret-in-log", fact)
             case EventKind.MESSAGE:
-                self.judge.raise_(
-                    "known-message", self.pace.number, fact.time, fact.text, message=fact.data.get("id", "")
-                )
+                self._raise_line("known-message", fact)
             case EventKind.CUT_SHORT:
                 self.cut_short.append(fact.text)
             case EventKind.NO_METRIC:
@@ -326,6 +311,11 @@ class RunState:
             case _:
                 change.header |= self.phase.see_fact(fact)
         change.header |= self._fate.note(fact)
+
+    def _raise_line(self, condition: str, fact: Event) -> None:
+        """A line of the log is an alert by itself."""
+        evidence = Evidence(text=fact.text)
+        self.judge.raise_(condition, self.pace.number, fact.time, evidence, message=fact.data.get("id", ""))
 
     def _plan(self) -> None:
         """The groups of a rollout, and k until the lines themselves have told it, from the printed arguments."""

@@ -69,9 +69,9 @@ class Baseline:
         return min(len(self.values), self.least)
 
     @property
-    def whose(self) -> str:
-        """Where the normal comes from, for the evidence."""
-        return f"profile {self.norm.whose}" if self.norm else "this run so far"
+    def source(self) -> str:
+        """Where the normal comes from: see `Evidence.source`."""
+        return f"profile {self.norm.whose}" if self.norm else "run"
 
     @property
     def weight(self) -> float:

@@ -192,9 +192,9 @@ class TimeLaw:
         self._due = 0
 
     @property
-    def whose(self) -> str:
-        """Where the law comes from, for the evidence."""
-        return f"profile {self.norm.whose}" if self.norm else "this run so far"
+    def source(self) -> str:
+        """Where the law comes from: see `Evidence.source`."""
+        return f"profile {self.norm.whose}" if self.norm else "run"
 
     def add(self, length: float, seconds: float) -> None:
         """Take a rollout in and refit when it is time: every rollout at first, every tenth later."""

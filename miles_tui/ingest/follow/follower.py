@@ -19,11 +19,11 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from os import PathLike
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.files.away import DISK
 from miles_tui.ingest.files.log_file import STDIN, is_stream, open_parts, read_all, read_open
 from miles_tui.ingest.files.open_file import PlainFile, unreadable
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.ingest.follow.pipe import Stream
 from miles_tui.ingest.follow.tailer import BUDGET, Tailer
 from miles_tui.ingest.follow.watcher import POLL, Attention, Stop, Watch, Woke, is_remote

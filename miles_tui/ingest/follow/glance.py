@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, Lost, PlainFile, in_words
 from miles_tui.ingest.files.rotations import is_rotation
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Missing, Piece, Why
 
 PIECE = 1 << 17  # bytes given at once: 50 rollouts, which take 8 ms to judge; keys wait for them
 Mark = tuple[int, ...]  # of a file: device, inode, size, times of the last write and of the last change

@@ -6,9 +6,9 @@ import os
 import select
 from collections.abc import Iterator
 
+from miles_tui.core.model.chunks import Data, Ended, Piece
 from miles_tui.ingest.files.gzip_file import GZIP_MAGIC, Gunzip
 from miles_tui.ingest.files.open_file import CHUNK
-from miles_tui.ingest.follow.chunks import Data, Ended, Piece
 
 
 class Stream:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from miles_tui.core.model.chunks import Why
 from miles_tui.ingest.files.away import UnlessAway, is_away
 from miles_tui.ingest.files.fingerprint import (
     TextFile,
@@ -22,7 +23,6 @@ from miles_tui.ingest.files.fingerprint import (
 from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, PlainFile
 from miles_tui.ingest.files.rotations import is_ambiguous, lies_between
-from miles_tui.ingest.follow.chunks import Why
 from miles_tui.ingest.follow.directory_snapshot import FileInFolder, Folder, oldest_first
 
 PAST_TEXTS = 64  # texts remembered, to know their copies

@@ -22,11 +22,11 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from miles_tui.core.model.chunks import Appeared, Cut, Data, Ended, Missing, Piece, Why
 from miles_tui.ingest.files.away import is_away
 from miles_tui.ingest.files.fingerprint import TextFile
 from miles_tui.ingest.files.gzip_file import GzipFile
 from miles_tui.ingest.files.open_file import CHUNK, NOTHING, FileKey, Lost, PlainFile, in_words
-from miles_tui.ingest.follow.chunks import Appeared, Cut, Data, Ended, Missing, Piece, Why
 from miles_tui.ingest.follow.late_lines import LateLines
 from miles_tui.ingest.follow.rewritten import TORN_SECONDS, Rewritten
 from miles_tui.ingest.follow.rotation_tracker import Step, Succession

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.text.ascii import to_ascii
 from miles_tui.core.text.cells import fit_text
-from miles_tui.runs.alert_news import RANK, News, rank_of
+from miles_tui.runs.alert_news import News
 from miles_tui.runs.run_options import Notices
 from miles_tui.ui.terminal.tty import POOR, is_utf8
 
@@ -19,6 +19,8 @@ BETWEEN_RINGS_SECONDS = 10.0  # between two rings: what comes meanwhile is told 
 MOST_TEXT = 200  # characters of a desktop notification
 
 PUSH_TITLE, POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+
+LEAST_RANK = {"never": len(Severity), **{severity.value: severity.rank for severity in Severity}}  # that rings
 
 
 class Herald:
@@ -48,12 +50,12 @@ class Herald:
             for one in told:
                 if one.runs:
                     self._run(one)
-        desktop, least = self._notices.desktop != "off", RANK[self._notices.bell]
-        self._waiting += [one for one in told if one.rings and (desktop or rank_of(one.alert) >= least)]
+        desktop, least = self._notices.desktop != "off", LEAST_RANK[self._notices.bell]
+        self._waiting += [one for one in told if one.rings and (desktop or one.alert.severity.rank >= least)]
         if not self._waiting or now - self._rang < BETWEEN_RINGS_SECONDS:
             return
         waiting, self._waiting, self._rang = self._waiting, [], now
-        if any(rank_of(one.alert) >= least for one in waiting):
+        if any(one.alert.severity.rank >= least for one in waiting):
             self._write("\a")
         if desktop:
             self._write(self._notification(waiting))

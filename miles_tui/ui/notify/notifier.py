@@ -31,10 +31,10 @@ class Noticing:
         """A session took a batch, or time went by: tell what is news. `now` is a monotonic clock in seconds."""
         watcher = self._watchers.setdefault(id(session), Watcher(session.name, session.known))
         status = session.status
-        live = session.live and status.caught_up and (status.position > 0 or bool(session.run.records))
+        live = session.live and status.caught_up and (status.position > 0 or bool(session.monitor.records))
         if live:
             session.watch_from_here()
-        self.herald.take(watcher.look(session.run, now, live=live), now)
+        self.herald.take(watcher.look(session.snapshot, now, live=live), now)
 
     def retitle(self, shown: Session, sessions: Sequence[Session], beyond: Sequence[Listed] = ()) -> None:
         """The title says the run on the screen, or the one that fires worst where that one is quiet."""
@@ -61,7 +61,7 @@ def title_of(shown: Session, sessions: Sequence[Session], beyond: Sequence[Liste
     It speaks of the run on the screen, unless another has worse news: past is no news there either.
     """
     told = max([shown, *sessions], key=lambda session: session.news_rank)
-    line, name = status_line(told.run), told.name
+    line, name = status_line(told.snapshot), told.name
     far = max(beyond, key=lambda listed: listed.news, default=None)
     if far is not None and far.news > told.news_rank:
         line, name = far.line, far.feed.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from miles_tui.core.alerting.alert import Alert
 from miles_tui.present.alert_detail import numbers_of
 from miles_tui.present.alert_list import as_text
 from miles_tui.present.view_models import AlertView
@@ -33,7 +32,7 @@ class MainActions(OurScreen):
         super().__init__(host, session)
         self.paused = False
         self._alerts: list[AlertView] = []
-        self._numbered: tuple[Alert, list[tuple[str, str]]] | None = None  # of an alert that is unfolded
+        self._numbered: tuple[int, list[tuple[str, str]]] | None = None  # of an alert that is unfolded
         self._said = ""
         self._asked: float | None = None  # when a new baseline was asked for, with the key before this one
         self._question: float | None = None  # the same, for the next key
@@ -96,12 +95,12 @@ class MainActions(OurScreen):
 
     def numbers(self) -> list[tuple[str, str]]:
         """Those of the alert that is unfolded; while the view is paused, of when it was paused or unfolded."""
-        shown = next((view for view in self._alerts if view.source is self.pane.unfolded), None)
+        shown = next((view for view in self._alerts if view.serial == self.pane.unfolded), None)
         if shown is None:
             self._numbered = None
             return []
-        if not self.paused or self._numbered is None or self._numbered[0] is not shown.source:
-            self._numbered = shown.source, numbers_of(shown, self.session.run, self.today)
+        if not self.paused or self._numbered is None or self._numbered[0] != shown.serial:
+            self._numbered = shown.serial, numbers_of(shown, self.session.curves, self.today)
         return self._numbered[1]
 
     def action_pause(self) -> None:
@@ -121,7 +120,7 @@ class MainActions(OurScreen):
             if alert.seen:
                 self.say(f"{alert.condition} is marked as seen already")
                 return
-            self.session.run.judge.acknowledge(alert.source)
+            self.session.monitor.acknowledge(alert.serial)
             self.retake_alerts()
 
     def action_snooze(self) -> None:
@@ -129,8 +128,7 @@ class MainActions(OurScreen):
         if alert is not None and alert.over:
             self.say(f"{alert.condition} is {over_word(alert)}: nothing to keep quiet")
         elif alert is not None:
-            judge = self.session.run.judge
-            judge.snooze(alert.source, 0 if alert.snoozed else SNOOZE)
+            self.session.monitor.silence(alert.serial, 0 if alert.snoozed else SNOOZE)
             self.retake_alerts()
             self.say(f"{alert.condition} {'awake' if alert.snoozed else f'quiet for {SNOOZE} rollouts'}")
 
@@ -138,7 +136,7 @@ class MainActions(OurScreen):
         """The run's state as Markdown, to the clipboard of the terminal in front of the person."""
         from miles_tui.present.status_line import paste
 
-        text = paste(self.session.run, self.session.name, self.today)
+        text = paste(self.session.snapshot, self.session.name, self.today)
         self.host.copy(text, "report copied", ": paste it into a chat")
 
     def action_copy(self) -> None:
@@ -154,16 +152,15 @@ class MainActions(OurScreen):
             self._question = now
             self.say(QUESTION if self.size.width >= len(QUESTION) + 2 else SHORT_QUESTION, ASKED_SECONDS)
             return
-        run = self.session.run
-        run.judge.rebase()
+        self.session.monitor.rebase()
         self.take_all()
-        at = run.pace.number
+        at = self.session.snapshot.rollout
         since = "from here" if at is None else f"from rollout {at + 1} on"
         self.say(f"new baseline {since}; u takes it back until then" if at is not None else f"new baseline {since}")
 
     def action_undo_rebase(self) -> None:
         """Take the new baseline back, as long as no rollout came since."""
-        if self.session.run.judge.undo_rebase():
+        if self.session.monitor.undo_rebase():
             self.take_all()
             self.say("the new baseline is taken back")
         else:

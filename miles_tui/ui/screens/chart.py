@@ -10,12 +10,11 @@ from textual.widget import Widget
 
 from miles_tui.core.model.series import DEAD
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.chart_data import MOST_CURVES, chart_title, curves_of, marks_of, partners, values_of
 from miles_tui.present.plot.chart import Chart, draw_chart
 from miles_tui.present.plot.sparkline import ASCII_GLYPHS, GLYPHS
 from miles_tui.present.styled_text import Part, Spans
-from miles_tui.present.view_models import series_of
 from miles_tui.runs.selection import row_names
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
@@ -86,32 +85,34 @@ class ChartScreen(SubScreen):
         """The same signal of another run, whole: its rollouts are others."""
         super().turn_to(session)
         self.span = self.cursor = self._drawn = None
-        if self.signal not in session.run.signals and self.signal not in session.run.metrics:
+        if self.signal not in session.curves.signals and self.signal not in session.curves.metrics:
             self.signal = SIGNALS[0].name
         self.fill()
 
     def grew(self, change: Change) -> None:
         signals = change.signals.intersection(self.subjects)
-        metrics = change.metrics and any(name not in self.session.run.signals for name in self.subjects)
+        metrics = change.metrics and any(name not in self.session.curves.signals for name in self.subjects)
         if signals or metrics or change.alerts:
             self.fill()
         self._frame()
 
     def fill(self) -> None:
-        body, run, subjects = self.query_one("#body", Canvas), self.session.run, self.subjects
-        every = [series_of(run, name) for name in subjects]
+        body, subjects = self.query_one("#body", Canvas), self.subjects
+        run, values = self.session.snapshot, self.session.curves
+        every = [values.of(name) for name in subjects]
         marks = marks_of(run, self.signal)
         # Behind three and more lines they would only hide them.
         references = self.host.references.runs if len(subjects) < 3 else []
-        known = run.judge.ranges.get(self.signal)
+        signal = run.signals.get(self.signal)
+        known = (signal.range, signal.learning) if signal is not None else None
         drawn = (subjects, [(id(s), len(s), s.last) for s in every], marks, known, len(references), self.span,
                  self.cursor, self.logarithmic, body.size)  # fmt: skip
         if drawn == self._drawn:
             return  # most of a rollout's lines say nothing of this signal, and drawing takes 6 ms and more
         self._drawn = drawn
-        curves = curves_of(run, subjects)
+        curves = curves_of(run, values, subjects)
         first = curves[0]
-        behind = [reference for r in references if (reference := r.means(self.signal, run.window))]
+        behind = [reference for r in references if (reference := r.means(self.signal, values.window))]
         self._chart = draw_chart(
             body.size.width, body.size.height, first.points, first.means,
             band=first.band, marks=marks, log=self.logarithmic, span=self.span, cursor=self.cursor,
@@ -121,7 +122,7 @@ class ChartScreen(SubScreen):
         self._idle = self._idle_now(known=bool(first.points))
         note = (self._chart.note or "log scale") if self.logarithmic else ""
         title = chart_title(curves, self.cursor, run.window, note)
-        names = [r.name for r in references if r.means(self.signal, run.window)]
+        names = [r.name for r in references if r.means(self.signal, values.window)]
         if names:
             long: Spans = [("chart.reference", f"behind: {', '.join(names)}")]
             title.append(Part(6, long, [("chart.reference", f"{len(names)} behind")]))
@@ -137,14 +138,14 @@ class ChartScreen(SubScreen):
         works = {
             "←→": known, "s": known, "+ -": self.span is not None or last - first > LEAST_SPAN,
             "{ }": self.span is not None, "0": self.span is not None or self.cursor is not None,
-            "c": bool(partners(self.session.run, self.signal)),
+            "c": bool(partners(self.session.snapshot, self.signal)),
         }  # fmt: skip
         return {key for key, does in works.items() if not does}
 
     def _legend(self, ranged: bool) -> str:
         """What the signs are, where there is room."""
         line, edge = ("*", "-") if self._glyphs is ASCII_GLYPHS else ("─", "╌")
-        return f"· rollout  {line} mean of {self.session.run.window}" + (f"  {edge} range" if ranged else "")
+        return f"· rollout  {line} mean of {self.session.curves.window}" + (f"  {edge} range" if ranged else "")
 
     def on_canvas_picked(self, event: Canvas.Picked) -> None:
         """A click reads the rollout under it."""
@@ -231,7 +232,7 @@ class ChartScreen(SubScreen):
     def _place(self) -> tuple[int, float | None]:
         if self.cursor is not None:
             return self.cursor, None
-        raised = [a for a in self.session.run.alerts if self.signal in a.signals and a.raised_step is not None]
+        raised = [a for a in self.session.snapshot.alerts if self.signal in a.signals and a.raised_step is not None]
         if raised:
             return raised[-1].raised_step or 0, raised[-1].raised_time
         return self._extent()[1], None
@@ -243,7 +244,7 @@ class ChartScreen(SubScreen):
     def action_signal(self, by: int) -> None:
         """The next row, with the same part and cursor: rollouts stay in line."""
         session = self.session
-        names = row_names(session.run, session.chosen, self.host.setup)
+        names = row_names(session.curves.metrics, session.chosen, self.host.setup)
         if self.signal not in names:
             names.append(self.signal)
         self.signal = names[(names.index(self.signal) + by) % len(names)]
@@ -263,7 +264,7 @@ class ChartScreen(SubScreen):
 
     def action_pair(self) -> None:
         """With what a condition reads together with it: the next such one, then none."""
-        others = partners(self.session.run, self.signal)
+        others = partners(self.session.snapshot, self.signal)
         if not others:
             self.say(f"no condition reads {self.signal} together with another")
             return
@@ -275,7 +276,7 @@ class ChartScreen(SubScreen):
         self.fill()
 
     def _extent(self) -> tuple[int, int]:
-        points = [p.rollout for p in values_of(self.session.run, self.signal)[0] if not p.flags & DEAD]
+        points = [p.rollout for p in values_of(self.session.curves, self.signal)[0] if not p.flags & DEAD]
         return (min(points), max(points)) if points else (0, 1)
 
     def _show(self, start: int, length: int) -> None:

@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.alerting.conditions import CONDITIONS
-from miles_tui.core.alerting.conditions.base import Evaluation, State
+from miles_tui.core.alerting.conditions.base import State
+from miles_tui.core.run.snapshot import ConditionSnapshot
 from miles_tui.core.text.cells import pad, wrap
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import LIGHTS, Light
@@ -59,22 +60,21 @@ class ConditionsScreen(SubScreen):
     def fill(self) -> None:
         listing, width, height = self.query_one("#body", Listing), self.size.width, self.size.height
         self.query_one("#words").display = height >= 20
-        judge = self.session.run.judge
-        open_ = {alert.condition for alert in self.session.run.alerts if alert.open}
+        run = self.session.snapshot
+        open_ = {alert.condition for alert in run.alerts if alert.open}
         widest = max(map(len, self._ids))
         lines: list[Spans] = []
         for name in self._ids:
-            reading = Evaluation(State.OFF) if name in judge.off else judge.states.get(name, Evaluation(State.OK))
-            held = "" if name in open_ else judge.held.get(name, "")
-            light = _light(reading, name, in_force=name not in judge.off, held=held)
-            count = f" {reading.count} of {reading.of}" if reading.of else ""
-            role = "dim" if reading.state is State.OFF else "text"
+            said = run.conditions[name]
+            light = _light(said, held=said.held_by if name not in open_ else "")
+            count = f" {said.count} of {said.of}" if said.of else ""
+            role = "dim" if said.state is State.OFF else "text"
             lines.append([(light.style, f"  {light.letter} "), (role, pad(name, widest)),
                           (light.style, f"  {light.word}{count}")])  # fmt: skip
         listing.put(lines)
         words = CONDITIONS[self._ids[min(listing.at, len(self._ids) - 1)]]
-        said = f"{words.title} ({words.severity.value}). {words.rule}"
-        shown = wrap(said, max(20, width - 4))[:RULE_LINES]
+        rule = f"{words.title} ({words.severity.value}). {words.rule}"
+        shown = wrap(rule, max(20, width - 4))[:RULE_LINES]
         self.query_one("#words", Lines).show([[("dim", f"  {line}")] for line in shown])
 
     def on_listing_moved(self) -> None:
@@ -92,26 +92,27 @@ class ConditionsScreen(SubScreen):
 
     def action_switch(self) -> None:
         """Off becomes on, anything else off. It asks first where that takes an open alert away."""
-        judge = self.session.run.judge
         name = self._ids[self.query_one("#body", Listing).at]
-        on = name in judge.off
-        if not on and self._asked != name and any(a.open and a.condition == name for a in self.session.run.alerts):
+        on = name in self.session.snapshot.off
+        if not on and self._asked != name and any(a.open and a.condition == name for a in self.session.snapshot.alerts):
             self._question = name
             self.say(QUESTION.format(name))
             return
-        judge.switch(name, on)
+        (self.session.monitor.enable if on else self.session.monitor.disable)(name)
         self.session.touch()
         self.app.post_message(Grew())
         self.fill()
         self.say(f"{name} is {'on' if on else 'off'}")
 
 
-def _light(reading: Evaluation, name: str, *, in_force: bool, held: str) -> Light:
+def _light(said: ConditionSnapshot, held: str) -> Light:
     """The state of a condition, in the words and signs of a signal's."""
-    if reading.state is State.OFF:
-        return replace(OFF_LIGHT, word=reading.evidence or "does not apply") if in_force else OFF_LIGHT
-    if reading.state is not State.FIRING:
-        return LIGHTS[reading.state]
+    if said.off:
+        return OFF_LIGHT
+    if said.state is State.OFF:
+        return replace(OFF_LIGHT, word="nothing to judge by" if said.idle else "does not apply")
+    if said.state is not State.FIRING:
+        return LIGHTS[said.state]
     if held:
         return replace(LIGHTS["held back"], word=f"held back by {held}")
-    return LIGHTS[reading.severity or CONDITIONS[name].severity]
+    return LIGHTS[said.severity or CONDITIONS[said.id].severity]

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.parsing.tail_buffer import LogEntry, entries_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import clock, wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.history.context_lines import ContextLines, find_place

@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import clock
 from miles_tui.present.empty_state import calm_lines
 from miles_tui.present.header import Surroundings, heading, sentence
@@ -58,7 +58,7 @@ class MainScreen(MainActions):
 
     def __init__(self, host: Host, session: Session) -> None:
         super().__init__(host, session)
-        self._sparks = Sparks(host.glyphs, session.run.window)
+        self._sparks = Sparks(host.glyphs, session.curves.window)
         self._spans: list[Span] = []  # of the run when its rows were taken
         self._axis: Axis | None = None  # of all sparklines, None where there are none
         self._plan = plan(80, 24)
@@ -75,11 +75,11 @@ class MainScreen(MainActions):
     def compose(self) -> ComposeResult:
         yield Lines(id="head")
         yield Lines(id="gap-1")
-        yield SignalTable(self._sparks.draw, window=self.session.run.window, id="signals")
+        yield SignalTable(self._sparks.draw, window=self.session.curves.window, id="signals")
         yield Lines(id="detail")
         yield Lines(id="gap-2")
         yield AlertPane(plain=self.host.glyphs == "ascii", id="alerts")
-        yield Glance(self._sparks.glyphs, self.session.run.window, id="glance")
+        yield Glance(self._sparks.glyphs, self.session.curves.window, id="glance")
         yield Lines(id="keys")
 
     def on_mount(self) -> None:
@@ -131,7 +131,7 @@ class MainScreen(MainActions):
             self._held = None
 
     def _names(self) -> list[str]:
-        return row_names(self.session.run, self.session.chosen, self.host.setup)
+        return row_names(self.session.curves.metrics, self.session.chosen, self.host.setup)
 
     @property
     def _table(self) -> SignalTable:
@@ -151,7 +151,7 @@ class MainScreen(MainActions):
             self.take_all()
             self.fill()
             return
-        run = self.session.run
+        run, values = self.session.snapshot, self.session.curves
         names = self._names() if change.metrics else [row.name for row in self._rows]
         if len(names) != len(self._rows):
             self.take_all()
@@ -163,13 +163,14 @@ class MainScreen(MainActions):
             # An alert colours its signals, a rule that learned gives a range. Equal rows stay the same objects.
             changed = set(names)
         else:
-            changed = change.signals | {name for name in names if change.metrics and name in run.metrics}
-        self._spans, before = spans_of(run, names), self._axis
+            changed = change.signals | {name for name in names if change.metrics and name in values.metrics}
+        self._spans, before = spans_of(values, names), self._axis
         self._axis = self._axis_on(self._plan)
         if self._axis != before:  # the run has outgrown its width: all rows go on in line
             changed = set(names)
         self._rows = [
-            _same(row, row_view(run, row.name, self._axis)) if row.name in changed else row for row in self._rows
+            _same(row, row_view(run, values, row.name, self._axis)) if row.name in changed else row
+            for row in self._rows
         ]
         self._header = header_view(run)
         self.fill()
@@ -178,18 +179,19 @@ class MainScreen(MainActions):
         """Show another run."""
         self.session, self.paused = session, False
         self._sparks.reset()
+        self.pane.forget()
         self.take_all()
         self.fill()
 
     def take_all(self) -> None:
         """Take all views anew."""
         self._behind, self._taken = False, time.monotonic()
-        run = self.session.run
+        run, values = self.session.snapshot, self.session.curves
         fresh = self._planned(self.size)
         names = self._names()
-        self._spans = spans_of(run, names)
+        self._spans = spans_of(values, names)
         self._axis = self._axis_on(fresh)
-        rows = row_views(run, names, self._axis)
+        rows = row_views(run, values, names, self._axis)
         moved, self._plan = fresh != self._plan or len(rows) != len(self._rows), fresh
         self._header, self._rows, self._alerts = header_view(run), rows, alert_views(run)
         if moved:
@@ -230,14 +232,15 @@ class MainScreen(MainActions):
     def _show_detail(self) -> None:
         selected = self._table.selected
         if selected is not None and self._plan.detail:
-            log_name = self.session.run.log_names.get(selected.name, selected.name)
+            signal = self.session.snapshot.signals.get(selected.name)
+            log_name = signal.log_name if signal is not None and signal.values.count else selected.name
             line = detail_row(selected, meaning_of(log_name), self._plan.width, self._plan.columns.margin)
             self.query_one("#detail", Lines).show([line])
 
     def retake_alerts(self) -> None:
         """The person changed an alert's state."""
-        self._alerts = alert_views(self.session.run)
-        self._header = header_view(self.session.run)
+        self._alerts = alert_views(self.session.snapshot)
+        self._header = header_view(self.session.snapshot)
         self.fill()
 
     def on_signal_table_selected(self) -> None:
@@ -269,7 +272,7 @@ class MainScreen(MainActions):
         works = {
             "a": current is not None and not current.over and not current.seen,
             "z": current is not None and not current.over,
-            "u": self.session.run.judge.can_undo_rebase,
+            "u": self.session.snapshot.can_undo_rebase,
             "c": current is not None and bool(current.signals),
             "Enter": current is not None or not self.pane.has_focus,
             "↑↓": not self.pane.has_focus or self.pane.moves,
@@ -300,7 +303,7 @@ class MainScreen(MainActions):
         unseen = len(set(self.session.chosen.marked).difference(row.name for row in self._rows))
         if unseen:
             notes.append(f"{unseen} marked among the metrics")
-        grace = self.session.run.judge.grace
+        grace = self.session.snapshot.grace
         if grace:
             notes.append(f"restarted: not judged for {grace} more rollouts")
         s, place, alone = self.session, self.host.navigation.place, not self._plan.footer
@@ -323,7 +326,7 @@ class MainScreen(MainActions):
 
     def _calm(self) -> list[Spans]:
         width = self._plan.width - 2 * self._plan.columns.margin - 2
-        return calm_lines(self.session.run, width, self.today, self.session.why_empty())
+        return calm_lines(self.session.snapshot, width, self.today, self.session.why_empty())
 
     def _sentence(self) -> list[Spans]:
         return sentence(self._header, self._plan.width, self._plan.height)

@@ -9,14 +9,14 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import cells
 from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
 from miles_tui.present.name_filter import NameTest, matcher
 from miles_tui.present.signal_rows import detail_row
 from miles_tui.present.sparklines import Sparks
 from miles_tui.present.styled_text import Spans, width_of
-from miles_tui.present.view_models import row_view, series_of, spans_of
+from miles_tui.present.view_models import row_view, spans_of
 from miles_tui.runs.selection import Chosen, subject_of
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
@@ -52,7 +52,7 @@ class MetricsScreen(SubScreen):
 
     def __init__(self, host: Host, session: Session) -> None:
         super().__init__(host, session, "metrics")
-        self._sparks = Sparks(host.glyphs, session.run.window)
+        self._sparks = Sparks(host.glyphs, session.curves.window)
         self._entries: list[MetricEntry] = []
         self._widths = Widths(0, 0, 0, 0)
         self._listed: object = None  # what the entries were made of: twins may part at any rollout
@@ -104,8 +104,8 @@ class MetricsScreen(SubScreen):
 
     def _list_anew(self) -> None:
         """Make the list again where it differs; the cursor stays on its metric."""
-        metrics = self.session.run.metrics
-        made_of = (id(metrics), len(metrics), self._fits, frozenset(self.chosen.folded), self.session.run.pace.number)
+        metrics = self.session.curves.metrics
+        made_of = (id(metrics), len(metrics), self._fits, frozenset(self.chosen.folded), self.session.snapshot.rollout)
         if made_of != self._listed:
             self._listed = made_of
             self._entries = entries(metrics, self._fits, self.chosen.folded)
@@ -120,32 +120,33 @@ class MetricsScreen(SubScreen):
         entry = self._entries[at]
         if entry.is_group:
             return group_line(entry, self._widths)
-        run, name = self.session.run, entry.name
+        run, values, name = self.session.snapshot, self.session.curves, entry.name
         subject = subject_of(run, name)
-        series = series_of(run, subject)
+        series = values.of(subject)
         marked, pinned = subject in self.chosen.marked, name in self.chosen.pins
-        axis = self._sparks.axis(spans_of(run, [subject]), self._widths.spark)
+        axis = self._sparks.axis(spans_of(values, [subject]), self._widths.spark)
         made_of = (series, len(series), series.attempt, series.last, self._widths, entry, marked, pinned, axis)
         known = self._drawn.get(name)
         if known is not None and known[0] == made_of:
             return known[1]
-        view = row_view(run, subject, axis)
+        view = row_view(run, values, subject, axis)
         spans = metric_line(entry, view, self._widths, self._sparks.draw, marked=marked, pinned=pinned)
         self._drawn[name] = (made_of, spans)
         return spans
 
     def _show_field(self) -> None:
-        run, field, margin = self.session.run, self.query_one("#field", Field), self._widths.margin
+        field, margin = self.query_one("#field", Field), self._widths.margin
         shown = len({name for e in self._entries for name in e.names})
-        count = f"{shown} of {len(run.metrics)}" if self.chosen.filter else f"{len(run.metrics)} metrics"
-        left_out = f", {run.metrics_left_out} values of more left out" if run.metrics_left_out else ""
+        count, missing = len(self.session.curves.metrics), self.session.snapshot.metrics_left_out
+        said = f"{shown} of {count}" if self.chosen.filter else f"{count} metrics"
+        left_out = f", {missing} values of more left out" if missing else ""
         edge = " " * margin
         label: Spans = [
             ("text", edge),
             ("bright", "metrics"),
             ("dim", "  / " if self.focused is field or field.text else ""),
         ]
-        aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", count + left_out + edge)]
+        aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", said + left_out + edge)]
         field.put(label, aside)
 
     def footer(self) -> tuple[tuple[str, str, int], ...]:
@@ -163,7 +164,7 @@ class MetricsScreen(SubScreen):
             return {"Enter", "p", "v", "↑↓"}
         if entry.is_group:
             return {"p", "v"}
-        return {"p"} if subject_of(self.session.run, entry.name) != entry.name else set()
+        return {"p"} if subject_of(self.session.snapshot, entry.name) != entry.name else set()
 
     def _show_words(self) -> None:
         entry, width, margin = self.current, self.size.width, self._widths.margin
@@ -172,7 +173,8 @@ class MetricsScreen(SubScreen):
         elif entry.is_group:
             line = [("text", " " * margin), ("dim", f"{len(entry.names)} metrics; Enter opens or closes the group")]
         else:
-            view, meaning = row_view(self.session.run, subject_of(self.session.run, entry.name)), meaning_of(entry.name)
+            run, values = self.session.snapshot, self.session.curves
+            view, meaning = row_view(run, values, subject_of(run, entry.name)), meaning_of(entry.name)
             line = detail_row(view, meaning, width, margin)
             if meaning is None and width_of(line) + cells(UNNAMED) <= width:
                 line = [*line, ("dim", UNNAMED)]
@@ -225,7 +227,7 @@ class MetricsScreen(SubScreen):
         if entry is None:
             return
         if not entry.is_group:
-            self.host.navigation.open_chart(subject_of(self.session.run, entry.name))
+            self.host.navigation.open_chart(subject_of(self.session.snapshot, entry.name))
             return
         self.chosen.folded ^= {entry.group}
         self.chosen.at = entry.group
@@ -235,7 +237,7 @@ class MetricsScreen(SubScreen):
         entry = self.current
         if entry is None or entry.is_group:
             return
-        subject = subject_of(self.session.run, entry.name)
+        subject = subject_of(self.session.snapshot, entry.name)
         if subject != entry.name:
             self.say(f"{subject} has its row")
             return
@@ -249,7 +251,7 @@ class MetricsScreen(SubScreen):
         entry = self.current
         if entry is None or entry.is_group:
             return
-        marked = self.chosen.toggle_mark(subject_of(self.session.run, entry.name))
+        marked = self.chosen.toggle_mark(subject_of(self.session.snapshot, entry.name))
         names = len(self.chosen.marked)
         self.say(f"{entry.label} {'marked' if marked else 'not marked any more'}; {names} marked share a chart")
         self.fill()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.header import sentence
 from miles_tui.present.metric_tree import Lazily
 from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles

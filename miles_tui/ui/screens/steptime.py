@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
 from miles_tui.present.sparklines import Sparks
@@ -90,11 +90,11 @@ class StepTimeScreen(SubScreen):
         return set() if spent and spent.part.metrics else {"Enter"} if spent else {"Enter", "↑↓"}
 
     def _take(self) -> None:
-        metrics = self.session.run.metrics
+        metrics = self.session.curves.metrics
         perf = {name: series for name, series in metrics.items() if name.startswith("perf/")}
         state = [(len(series), series.last) for series in perf.values()]
         if state != self._taken:
-            self._taken, self._split = state, split(perf, self.session.run.window)
+            self._taken, self._split = state, split(perf, self.session.curves.window)
 
     def _show_words(self) -> None:
         spent, margin = self._current(), 2 if self.size.width >= 110 else 1 if self.size.width >= 76 else 0

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from miles_tui.core.run.run_state import Change
+from miles_tui.core.run.change import Change
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
 from miles_tui.present.styled_text import Part, Spans, fitted, packed
@@ -112,14 +112,14 @@ class SubScreen(OurScreen):
     def _frame(self) -> None:
         width = self.size.width
         if self.too_small:
-            self.query_one("#head", Lines).show(sentence(header_view(self.session.run), width, self.size.height))
+            self.query_one("#head", Lines).show(sentence(header_view(self.session.snapshot), width, self.size.height))
             return
         margin = 2 if width >= 110 else 1 if width >= 76 else 0
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
         navigation = self.host.navigation
         around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
-        self.query_one("#head", Lines).show(heading(header_view(self.session.run), around, width, 1, margin))
+        self.query_one("#head", Lines).show(heading(header_view(self.session.snapshot), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
         line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")

@@ -11,7 +11,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from miles_tui.core.alerting.alert import Alert
 from miles_tui.core.text.ascii import spelled
 from miles_tui.present.alert_list import notes, tally, unfinished
 from miles_tui.present.styled_text import Spans, between, width_of
@@ -52,7 +51,7 @@ class AlertPane(Lines, can_focus=True):
         self._top = 0
         self._at = 0
         self._hidden = (0, 0)  # lines of the current alert above and below those in sight
-        self.unfolded: Alert | None = None  # shows its numbers, too
+        self.unfolded: int | None = None  # the serial of the alert that shows its numbers, too
         self._numbers: Sequence[tuple[str, str]] = ()
 
     @property
@@ -72,16 +71,20 @@ class AlertPane(Lines, can_focus=True):
         self._numbers = numbers
         if self._plain:
             alerts = [replace(alert, evidence=spelled(alert.evidence)) for alert in alerts]
-        before = self.current.source if self.current is not None and self._at else None
+        before = self.current.serial if self.current is not None and self._at else None
         self._alerts, self._calm, self._today, self._margin = list(alerts), calm, today, margin
         # Who had moved to an alert stays on it; who had not, sees what is most serious now.
-        self._at = next((i for i, a in enumerate(alerts) if a.source is before), 0) if before else 0
+        self._at = next((i for i, a in enumerate(alerts) if a.serial == before), 0)
         self._arrange(follow=False)
+
+    def forget(self) -> None:
+        """Another run's alerts come next."""
+        self._at, self.unfolded = 0, None
 
     @property
     def reads(self) -> bool:
         """Whether keys go here, and the current alert shows its numbers."""
-        return self.has_focus and self.current is not None and self.unfolded is self.current.source
+        return self.has_focus and self.current is not None and self.unfolded == self.current.serial
 
     @property
     def moves(self) -> bool:
@@ -120,7 +123,7 @@ class AlertPane(Lines, can_focus=True):
         """The current alert's numbers, or no alert's."""
         current = self.current
         if current is not None:
-            self.unfolded = None if self.unfolded is current.source else current.source
+            self.unfolded = None if self.unfolded == current.serial else current.serial
             self.post_message(self.Unfolded())
 
     def action_open(self) -> None:
@@ -171,7 +174,7 @@ class AlertPane(Lines, can_focus=True):
         if room == 1 and others > 0 and not self._alerts[1].over:
             more = [("dim", f"  +{others}"), *more]
         wide = inner - 2 - width_of(more)
-        unfolded = (self.unfolded, self._numbers) if self.unfolded else None
+        unfolded = (self.unfolded, self._numbers) if self.unfolded is not None else None
         entries = notes(self._alerts, self._at, wide, room, self._today, whole=self.has_focus, unfolded=unfolded)
         for n, entry in enumerate(entries):
             if n and room >= 12:

@@ -47,3 +47,12 @@ ALL: tuple[Condition, ...] = tuple(
     )
 )
 CONDITIONS: dict[str, Condition] = {condition.id: condition for condition in ALL}
+
+# condition -> those that make it say nothing new: it would only follow from them
+INHIBITED_BY = {
+    "gap-jump": ("not-finite",),
+    "grad-norm-growth": ("not-finite",),
+    "cut-share-high": ("reward-down-length-up",),
+    "off-policy-at-start": ("clipped-on-policy",),
+}
+OF_LINES = frozenset({"known-message", "secret-in-log"})  # each line of the log that says it counts

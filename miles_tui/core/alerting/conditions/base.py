@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.rollout import Rollout, Stage
 
 
@@ -15,6 +16,11 @@ class Severity(StrEnum):
     NOTICE = "notice"
     WARNING = "warning"
     CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """How bad it is: 0 a notice, 1 a warning, 2 critical."""
+        return tuple(Severity).index(self)
 
 
 class State(StrEnum):
@@ -30,14 +36,15 @@ class State(StrEnum):
 
 @dataclass(slots=True, frozen=True)
 class Evaluation:
-    """A rule's word on one rollout. `evidence` is numbers in words, needed when FIRING."""
+    """A rule's word on one rollout. `evidence` comes with the FIRING that begins, or that has more to say."""
 
     state: State
-    evidence: str = ""
+    evidence: Evidence | None = None
     count: int = 0
     of: int = 0
     severity: Severity | None = None  # where it differs from the condition's own
     signals: tuple[str, ...] | None = None  # where it differs from the condition's own
+    idle: bool = False  # OFF because nothing has come to judge by
 
 
 # One object each for what nearly every rollout gets: a frozen dataclass costs 1 µs to make, and a dozen rules speak.

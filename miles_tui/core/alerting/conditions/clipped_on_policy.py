@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import LEARNING, OFF, OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="clipped-on-policy",
@@ -31,9 +31,7 @@ class ClippedOnPolicy(LatchedRule):
         if rollout.planned_updates > 1 or rollout.updates > 1:
             return OFF
         if value > 0:
-            return Evaluation(
-                State.FIRING, f"clip fraction {number(value)} with one update per rollout; 0 is usual there"
-            )
+            return Evaluation(State.FIRING, Evidence((Measured("clip fraction", last=value, level=0.0),)))
         return OK
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002

@@ -7,10 +7,10 @@ from collections import deque
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import tail_mean
 from miles_tui.core.stats.mann_kendall import trend
-from miles_tui.core.text.words import percent
 
 CONDITION = Condition(
     id="cut-share-high",
@@ -57,18 +57,13 @@ class CutShareHigh(LatchedRule):
         if self.high >= self.STAYS and (self.seen_low >= 3 or self.high >= self.AT_START):
             if trend(self.shares) >= 0:
                 now = tail_mean(self.shares, 5)
-                return Evaluation(
-                    State.FIRING, f"{percent(value)} of the answers are cut, {percent(now)} in the mean of five"
-                )
+                return Evaluation(State.FIRING, Evidence((Measured("cut share", last=value, mean=now, over=5),)))
         elif self.high:
             return Evaluation(State.PENDING, count=min(self.high, self.STAYS - 1), of=self.STAYS)
         if len(self.shares) == self.WINDOW and self._creeps(now := tail_mean(self.shares, 5)):
             first = sum(list(self.shares)[:4]) / 4
-            return Evaluation(
-                State.FIRING,
-                f"{percent(now)} of the answers are cut in the mean of five, {percent(first)} were "
-                f"{self.WINDOW} rollouts ago, and the reward has not risen",
-            )
+            crept = Measured("cut share", mean=now, over=5, level=first)
+            return Evaluation(State.FIRING, Evidence((crept,), source="run", facts=(("rollouts", self.WINDOW),)))
         return OK
 
     def _creeps(self, now: float) -> bool:

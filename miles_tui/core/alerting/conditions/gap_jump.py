@@ -6,10 +6,10 @@ from collections import deque
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.stats.baseline import Baseline, Norm, in_a_row, tail_mean
 from miles_tui.core.stats.robust import RAMP_SHAPE, STEP_SHAPE, Match, median, step_noise
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="gap-jump",
@@ -92,12 +92,10 @@ class GapJump(LatchedRule):
     def _in_a_row(self, deviations: float) -> int:
         return in_a_row(self.last, self.baseline.center + deviations * self.baseline.scale)
 
-    def _evidence(self, since: int, from_start: bool) -> str:
-        how = "high since the first rollout" if from_start else f"high since rollout {since}"
-        return (
-            f"gap {number(self.last[-1])}, mean of the last three {number(tail_mean(self.last, 3))}, {how}; "
-            f"level {number(self.level)} ± {number(self.scale)} ({self.baseline.whose})"
-        )
+    def _evidence(self, since: int, from_start: bool) -> Evidence:
+        mean = tail_mean(self.last, 3)
+        gap = Measured("gap", last=self.last[-1], mean=mean, over=3, level=self.level, scale=self.scale)
+        return Evidence((gap,), since, self.baseline.source, (("from start", True),) if from_start else ())
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         self.last.append(value)

@@ -7,12 +7,10 @@ from collections import deque
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.stats.baseline import Baseline, Norm, in_a_row
 from miles_tui.core.stats.robust import RAMP_SHAPE, Match, median
-from miles_tui.core.text.numbers import number
-
-COUNTED = ("none", "one", "two", "three", "four", "five")
 
 CONDITION = Condition(
     id="grad-norm-growth",
@@ -95,15 +93,19 @@ class GradNormGrowth(LatchedRule):
         rise = sum(residuals[-4:]) / 4 - match.before
         return match if rise * base.scale >= self.RISE else None
 
-    def _evidence(self, since: int) -> str:
+    def _evidence(self, since: int) -> Evidence:
         """In norms, not their logarithms: the mean is the row's."""
         base, norms = self.baseline, [math.exp(value) for value in self.last][-5:]
-        now, level = sum(norms) / len(norms), math.exp(self.level)
-        low, high = math.exp(self.level - 2 * base.scale), math.exp(self.level + 2 * base.scale)
-        return (
-            f"gradient norm {number(norms[-1])}, mean of the last {COUNTED[len(norms)]} {number(now)}, rising since "
-            f"rollout {since}; usual {number(level)} ({number(low)} to {number(high)}, {base.whose})"
+        norm = Measured(
+            "gradient norm",
+            last=norms[-1],
+            mean=sum(norms) / len(norms),
+            over=len(norms),
+            level=math.exp(self.level),
+            low=math.exp(self.level - 2 * base.scale),
+            high=math.exp(self.level + 2 * base.scale),
         )
+        return Evidence((norm,), since, base.source)
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         self.last.append(value)

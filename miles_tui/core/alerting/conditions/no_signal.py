@@ -6,8 +6,8 @@ import math
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="no-signal",
@@ -63,8 +63,10 @@ class NoSignal(LatchedRule):
             return Evaluation(State.PENDING, count=self.empty, of=self.STAYS)
         self.empty = 0
         reward = rollout.values.get("reward", math.nan)
-        what = "gradient norm exactly 0" if rollout.values.get("gradient norm") == 0 else "one reward in every group"
-        return Evaluation(State.FIRING, f"{what}, reward {number(reward)}, {self.STAYS} rollouts in a row")
+        measured: tuple[Measured, ...] = (Measured("reward", last=reward),)
+        if rollout.values.get("gradient norm") == 0:
+            measured = (Measured("gradient norm", last=0.0), *measured)
+        return Evaluation(State.FIRING, Evidence(measured, facts=(("rollouts", self.STAYS),)))
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not value

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.text.words import listed
 
 CONDITION = Condition(
     id="not-finite",
@@ -39,6 +40,8 @@ class NotFinite:
 
     def __init__(self) -> None:
         self.on, self.clear = False, 0
+        self.bad: list[str] = []  # the names that `word` speaks of
+        self.word = OK
 
     def judge(self, rollout: Rollout, stage: Stage) -> Evaluation:
         """See `Rule.judge`."""
@@ -47,11 +50,11 @@ class NotFinite:
         bad = [name for name, value in rollout.values.items() if not math.isfinite(value)]
         bad += [name for name, value in rollout.metrics.items() if not math.isfinite(value) and _matters(name)]
         if bad:
+            if not self.on or bad != self.bad:  # the same names in the next rollout say nothing more
+                self.bad = bad
+                self.word = Evaluation(State.FIRING, self._evidence(rollout, bad), signals=tuple(bad[:MOST_NAMED]))
             self.on, self.clear = True, 0
-            verb = "is" if len(bad) == 1 else "are"
-            named = bad[:MOST_NAMED] + ([f"{len(bad) - MOST_NAMED} more"] if len(bad) > MOST_NAMED else [])
-            text = f"{listed(named)} {verb} {self._what(rollout, bad)} in rollout {rollout.number}"
-            return Evaluation(State.FIRING, text, signals=tuple(bad[:MOST_NAMED]))
+            return self.word
         if not self.on:
             return OK
         if stage is Stage.TRAINED and rollout.values:
@@ -64,9 +67,11 @@ class NotFinite:
         return Evaluation(State.FIRING)
 
     @staticmethod
-    def _what(rollout: Rollout, names: list[str]) -> str:
-        values = {str(rollout.values.get(n, rollout.metrics.get(n, math.nan))) for n in names}
-        return listed(sorted("NaN" if v == "nan" else v for v in values))
+    def _evidence(rollout: Rollout, names: list[str]) -> Evidence:
+        """The first `MOST_NAMED` with their values; `nan`, `inf` and `-inf` count all of them."""
+        values = [rollout.values.get(n, rollout.metrics.get(n, math.nan)) for n in names]
+        measured = tuple(Measured(n, last=v) for n, v in zip(names[:MOST_NAMED], values, strict=False))
+        return Evidence(measured, facts=(("rollout", rollout.number), *sorted(Counter(map(str, values)).items())))
 
     def restarted(self) -> None:
         """See `Rule.restarted`."""

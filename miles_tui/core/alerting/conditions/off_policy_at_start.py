@@ -6,8 +6,8 @@ import math
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="off-policy-at-start",
@@ -41,12 +41,11 @@ class OffPolicyAtStart(LatchedRule):
             several = (rollout.planned_updates or 0) > 1
             looked = "train/ppo_kl" in rollout.first or (several and "train/pg_clipfrac" in rollout.first)
             return OK if looked else self.standing
-        parts = []
+        clipped = rollout.first.get("train/pg_clipfrac", 0.0)
+        measured: tuple[Measured, ...] = (Measured("clip fraction", last=clipped if clipped > 0 else None, level=0.0),)
         if abs(kl := rollout.first.get("train/ppo_kl", 0.0)) > self.TOLERANCE:
-            parts.append(f"train/ppo_kl {number(kl)}")
-        if (clipped := rollout.first.get("train/pg_clipfrac", 0.0)) > 0:
-            parts.append(f"clip fraction {number(clipped)}")
-        return Evaluation(State.FIRING, f"{' and '.join(parts)} in the first update of a rollout; 0 is usual there")
+            measured = (Measured("train/ppo_kl", last=kl, level=0.0), *measured)
+        return Evaluation(State.FIRING, Evidence(measured))
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return value <= 0

@@ -7,9 +7,9 @@ from collections import deque
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import BY_NAME
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="out-of-range",
@@ -29,9 +29,9 @@ class OutOfRange(LatchedRule):
     condition = CONDITION
     need = 2
 
-    def __init__(self, signal: str, low: float, high: float, whose: str):
+    def __init__(self, signal: str, low: float, high: float, profile: str):
         super().__init__()
-        self.signal, self.low, self.high, self.whose = signal, low, high, whose
+        self.signal, self.low, self.high, self.source = signal, low, high, f"profile {profile}"
         self.stages = (Stage.TRAINED,) if BY_NAME[signal].from_updates else (Stage.SAMPLED,)
         self.last: deque[float] = deque(maxlen=5)
         self.slack = 1e-9 * max(abs(low), abs(high))
@@ -47,11 +47,8 @@ class OutOfRange(LatchedRule):
             return Evaluation(State.LEARNING, count=len(self.last), of=5)
         if not outside:
             return OK
-        text = (
-            f"{self.signal} {number(sum(self.last) / 5)} in the mean of five; {number(self.low)} to "
-            f"{number(self.high)} in profile {self.whose}"
-        )
-        return Evaluation(State.FIRING, text, signals=(self.signal,))
+        left = Measured(self.signal, mean=sum(self.last) / 5, over=5, low=self.low, high=self.high)
+        return Evaluation(State.FIRING, Evidence((left,), source=self.source), signals=(self.signal,))
 
     def _eases(self, rollout: Rollout, value: float) -> bool:  # noqa: ARG002
         return not self._outside(value)

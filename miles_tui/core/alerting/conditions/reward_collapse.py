@@ -7,9 +7,9 @@ from collections import deque
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.robust import median, step_noise
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="reward-collapse",
@@ -63,11 +63,8 @@ class RewardCollapse(LatchedRule):
         if self.low < self.STAYS:
             return Evaluation(State.PENDING, count=self.low, of=self.STAYS)
         self.low = 0
-        return Evaluation(
-            State.FIRING,
-            f"reward {number(value)} in the {self.STAYS}nd rollout in a row; median of the rollouts before "
-            f"{number(self.level)}",
-        )
+        fallen = Measured("reward", last=value, level=self.level)
+        return Evaluation(State.FIRING, Evidence((fallen,), source="run", facts=(("rollouts", self.STAYS),)))
 
     def _bound(self) -> tuple[float, float]:
         """The level of the last dozen rollouts, and what the reward must fall below."""

@@ -10,10 +10,10 @@ from operator import itemgetter, neg
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import Norm
 from miles_tui.core.stats.robust import ROUNDING, mean, noise_of_steps
-from miles_tui.core.text.numbers import number
 
 CONDITION = Condition(
     id="reward-down-length-up",
@@ -298,11 +298,15 @@ class RewardDownLengthUp(LatchedRule):
         slope = sum([(i - middle) * v for i, v in enumerate(part)]) / squares
         return max(slope + noise / math.sqrt(squares), 0.0)
 
-    def _evidence(self, since: int) -> str:
-        return (
-            f"since rollout {since}: reward {number(self.reward.now)} (mean of five), "
-            f"{number(self.turn.reward)} before; "
-            f"answer length {number(self.tokens.now)}, {number(self.turn.tokens)} before"
+    def _evidence(self, since: int) -> Evidence:
+        norm = self.reward.norm if self.reward.known_start else None
+        return Evidence(
+            (
+                Measured("reward", mean=self.reward.now, over=5, level=self.turn.reward),
+                Measured("answer length", mean=self.tokens.now, over=5, level=self.turn.tokens),
+            ),
+            since,
+            f"profile {norm.whose}" if norm else "run",
         )
 
     def _eases(self, rollout: Rollout, value: float) -> bool:

@@ -8,12 +8,11 @@ from itertools import pairwise
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.stats.baseline import tail_mean
 from miles_tui.core.stats.duration_model import TimeLaw, TimeNorm
 from miles_tui.core.stats.robust import Match, Shape, best_match, clip, threshold
-from miles_tui.core.text.numbers import number
-from miles_tui.core.text.words import percent
 
 CONDITION = Condition(
     id="rollout-slowdown",
@@ -165,14 +164,11 @@ class RolloutSlowdown(LatchedRule):
             squares += g * g
         return (bend * fit.share_sd / fit.noise) ** 2 / squares if squares else 0.0
 
-    def _evidence(self, seconds: float, length: float, since: int) -> str:
+    def _evidence(self, seconds: float, length: float, since: int) -> Evidence:
         usual = seconds * math.exp(-self.law.rest(length, seconds))
         slower = [math.expm1(rest) for rest in self.last]
-        return (
-            f"rollout time {number(seconds)} s for {number(length)} tokens, where {number(usual)} s are usual "
-            f"({self.law.whose}); {percent(sum(slower) / len(slower))} slower in the mean of the last five, "
-            f"growing since rollout {since}"
-        )
+        measured = (Measured("rollout time", last=seconds, level=usual), Measured("answer length", last=length))
+        return Evidence(measured, since, self.law.source, (("slower", sum(slower) / len(slower)),))
 
     def _eases(self, rollout: Rollout, value: float) -> bool:
         rest = self.law.rest(rollout.values["answer length"], value)

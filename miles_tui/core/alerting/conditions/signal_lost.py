@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
+from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.model.signals import SIGNALS
-from miles_tui.core.text.words import listed
 
 CONDITION = Condition(
     id="signal-lost",
@@ -32,6 +32,8 @@ class SignalLost:
         self.missing = dict.fromkeys(self.seen, 0)
         self.last = dict.fromkeys(self.seen, 0)
         self.on = False
+        self.lost: list[str] = []  # the signals that `word` speaks of
+        self.word = OK
         self._steady: frozenset[str] | None = None  # the signals, while each has been there, or not, long enough
         self._newest = 0  # the last rollout of a steady stretch, not yet in `last`
 
@@ -55,13 +57,13 @@ class SignalLost:
                 seen[name] = 0
         lost = [name for name, count in missing.items() if count >= self.MISSING]
         if lost:
+            if not self.on or lost != self.lost:
+                self.lost = lost
+                measured = tuple(Measured(name, rollout=self.last[name]) for name in lost)
+                evidence = Evidence(measured, facts=(("rollouts", self.MISSING),))
+                self.word = Evaluation(State.FIRING, evidence, signals=tuple(lost))
             self.on = True
-            text = "; ".join(f"{name}: last logged in rollout {self.last[name]}" for name in lost)
-            return Evaluation(
-                State.FIRING,
-                f"{listed(lost)} missing in {self.MISSING} rollouts in a row ({text})",
-                signals=tuple(lost),
-            )
+            return self.word
         self.on = False
         waiting = max(missing.values())
         if waiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from miles_tui.core.alerting.conditions.base import Condition, Severity
+from miles_tui.core.alerting.evidence import Evidence, Measured
 
 CONDITION = Condition(
     id="stalled",
@@ -37,16 +38,9 @@ def is_stalled(silence: float, median_seconds: float | None) -> bool:
 
 def stalled_evidence(
     silence: float, median_seconds: float | None, last: str, phase: str = "", grows: bool = False
-) -> str:
+) -> Evidence:
     """The stall in numbers. `last` names the last record (`step 74`), `phase` the open timer."""
-    usual = f" (a rollout usually takes {in_one_unit(median_seconds)})" if median_seconds else ""
-    parts = [f"no metric line for {in_one_unit(silence)}{usual}", f"last: {last}" if last else ""]
-    parts += [f"open phase: {phase}" if phase else "", "the file still grows" if grows else ""]
-    return "; ".join(part for part in parts if part)
-
-
-def in_one_unit(seconds: float) -> str:
-    """A duration in one unit: `48 s`, `12 min`, `3.5 h`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    facts: list[tuple[str, str | int | float]] = [("last", last)] if last else []
+    facts += [("phase", phase)] if phase else []
+    facts += [("grows", True)] if grows else []
+    return Evidence((Measured("silence", last=silence, level=median_seconds),), facts=tuple(facts))

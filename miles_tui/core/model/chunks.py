@@ -1,9 +1,12 @@
-"""What following a log gives: bytes in their order, and what happened to the file between them."""
+"""What a run is fed with: bytes in their order and what happened to their file, items read elsewhere, and the time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from miles_tui.core.model.records import Item
 
 
 class Why(StrEnum):
@@ -56,4 +59,22 @@ class Ended:
     wrong: str = ""
 
 
-Piece = Data | Cut | Missing | Appeared | Ended
+@dataclass(slots=True, frozen=True)
+class CaughtUp:
+    """All that was written by now has been fed: nobody waits for the rest of what stands there."""
+
+
+@dataclass(slots=True, frozen=True)
+class Items:
+    """The next items of the log, read by somebody else: a second process, or whoever looked for the launch alone."""
+
+    items: Sequence[Item]
+
+
+@dataclass(slots=True, frozen=True)
+class Elapsed:
+    """Nothing came, and it is as late as the caller says."""
+
+
+Piece = Data | Cut | Missing | Appeared | Ended  # what following gives
+RunInput = Piece | CaughtUp | Items | Elapsed
