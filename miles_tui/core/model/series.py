@@ -264,7 +264,7 @@ class Series:
         return SeriesTail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """As `Tail.spans`, of all values that are kept."""
+        """As `SeriesTail.spans`, of all values that are kept."""
         return SeriesTail(self.x, self.y, self.flags, self.attempts).spans()
 
     def mean(self, window: int = 5) -> float | None:

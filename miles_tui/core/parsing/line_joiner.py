@@ -45,7 +45,7 @@ class Verdict(Enum):
 
     TAKEN = 1  # a part of it, or (between the halves) nothing to do with it
     NOT_MINE = 2  # look at this line on its own; the torn one still waits
-    JOINED = 3  # its last part: `Torn.parsed` has the records
+    JOINED = 3  # its last part: `PartialLine.parsed` has the records
     LOST = 4  # look at this line on its own; the torn one is lost
 
 

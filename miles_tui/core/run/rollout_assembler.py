@@ -282,7 +282,7 @@ def _as_critics(name: str) -> str:
 
 
 def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:
-    """The metrics that are known, and of the others as many as `MOST_NAMES` leave room for."""
+    """The metrics that are known, and of the others as many as `MOST_MEANS` leave room for."""
     fresh = [name for name in metrics if name not in known]
     left_out = set(fresh[max(MOST_MEANS - len(known), 0) :])
     return {name: value for name, value in metrics.items() if name not in left_out}

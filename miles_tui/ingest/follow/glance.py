@@ -1,6 +1,6 @@
 """A log that is looked at now and then: its new bytes, with nothing held open between two looks.
 
-`tail.Tail` holds a file for each log, and knows all that lay beside it. Of hundreds of logs a place is kept instead:
+`Tailer` holds a file for each log, and knows all that lay beside it. Of hundreds of logs a place is kept instead:
 which file, how much of it was read, and that text's ends (1 KB), by which it is known again.
 """
 
