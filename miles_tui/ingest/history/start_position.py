@@ -174,7 +174,7 @@ def without_past(log: Log, past: Past) -> Log:
 def launch_facts(path: Path) -> list[Event]:
     """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog.
 
-    A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the one that has one of `LAUNCH_WORDS` in it.
+    A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the first with one of `LAUNCH_WORDS`.
     """
     reader, before, found, read = Reader(), b"", False, 0
     facts: list[Event] = []
