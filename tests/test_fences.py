@@ -106,7 +106,6 @@ LONGER = {
     "core.run.run_state.RunState": "the single writer",
     "core.run.snapshot_builder.snapshot_of": "a line for each field of the contract",
     "core.stats.duration_model._improve": "one step of one fit: its terms share all sums",
-    "ingest.files.open_file": "all that an open log can turn out to be",
     "ingest.follow.follower.follow_blocking": "one loop, read in its order",
     "ingest.follow.rotation_tracker.Succession": "which file comes next: a state machine",
     "ingest.follow.rotation_tracker.truncated_away": "the cases of one question, read in their order",
