@@ -112,7 +112,7 @@ LONGER = {
     "ingest.follow.tailer.Tailer": "one position in one log",
     "present.plot.chart.draw_chart": "one picture from its back to its front",
     "ui.screens.chart.ChartScreen": "an action for each of its keys",
-    "ui.screens.main.MainScreen": "what Textual calls by name on the screen",
+    "ui.screens.main_view.MainView": "what Textual calls by name on the screen",
     "ui.widgets.alerts._arrange": "one layout from top to bottom",
 }  # fmt: skip
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
