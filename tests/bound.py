@@ -13,7 +13,6 @@ from ways import TALKS, WAYS, Way
 
 from miles_tui.present.log_rows import LogBook
 from miles_tui.ui.widgets.alerts import AlertPane
-from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.listing import Listing
 from miles_tui.ui.widgets.logview import LogView
 from miles_tui.ui.widgets.signals import SignalTable
@@ -190,11 +189,13 @@ OTHERS = {
     "list.page-down": Case("T", lambda s: s.one(Listing).at > 1),
     "list.first": Case("T G", line(0)),
     "list.last": Case("T", lambda s: s.one(Listing).at == len(s.app.looks.all()) - 1),
-    "metrics.filter": Case("m", lambda s: s.one(Field).has_focus and says("metrics  / ▏")(s)),
+    "metrics.filter": Case("m", says("metrics  / ▏")),
     "metrics.open": Case("m", opens("ChartScreen")),
     "metrics.pin": Case("m", says("pinned: a row of the main screen")),
     "metrics.mark": Case("m", says("1 marked share a chart")),
-    "metrics.leave": Case("m slash k l enter", lambda s: s.one(Field).text == "" and "2 of" in s.before and differs(s)),
+    "metrics.leave": Case(
+        "m slash k l enter", lambda s: s.app.session.chosen.filter == "" and "2 of" in s.before and differs(s)
+    ),
     "log.search": Case("L", says("/▏")),
     "log.next": Case("L g slash s t e p enter", says("/step 2 of")),
     "log.before": Case("L g slash s t e p enter n", says("/step 1 of")),

@@ -106,14 +106,13 @@ LONGER = {
     "core.run.run_state.RunState": "the single writer",
     "core.run.snapshot_builder.snapshot_of": "a line for each field of the contract",
     "core.stats.duration_model._improve": "one step of one fit: its terms share all sums",
-    "ingest.files.open_file": "all that an open log can turn out to be",
     "ingest.follow.follower.follow_blocking": "one loop, read in its order",
     "ingest.follow.rotation_tracker.Succession": "which file comes next: a state machine",
     "ingest.follow.rotation_tracker.truncated_away": "the cases of one question, read in their order",
     "ingest.follow.tailer.Tailer": "one position in one log",
     "present.plot.chart.draw_chart": "one picture from its back to its front",
     "ui.screens.chart.ChartScreen": "an action for each of its keys",
-    "ui.screens.main.MainScreen": "what Textual calls by name on the screen",
+    "ui.screens.main_view.MainView": "what Textual calls by name on the screen",
     "ui.widgets.alerts._arrange": "one layout from top to bottom",
 }  # fmt: skip
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

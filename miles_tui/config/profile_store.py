@@ -8,11 +8,11 @@ from pathlib import Path
 
 from miles_tui.config.paths import PACKAGE, profiles_dir
 from miles_tui.config.profile_file import read_profile, write_profile
-from miles_tui.config.toml_file import read_toml_text
+from miles_tui.config.toml_file import read_toml_text, toml_files
 from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.text.sanitize import plain
 from miles_tui.errors import BadSetting, nearest
-from miles_tui.files import is_dir, is_file, is_missing, named, write_whole
+from miles_tui.files import is_dir, is_file, is_missing, write_whole
 
 BUNDLED = PACKAGE / "_profiles"
 SUFFIX = ".toml"
@@ -26,7 +26,7 @@ class KnownProfile:
     path: Path
     bundled: bool
     profile: Profile | None
-    error: str = ""
+    error: str
 
 
 def load(name: str) -> Profile:
@@ -69,20 +69,14 @@ def known_profiles(closed: list[str] | None = None) -> list[KnownProfile]:
     """
     found: dict[str, KnownProfile] = {}
     for folder, bundled in ((profiles_dir(), False), (BUNDLED, True)):
-        try:
-            paths = named(folder, SUFFIX)
-        except OSError as error:
-            paths = []
-            if closed is not None:
-                closed.append(f"{folder}: can't be read: {error.strerror or error}")
-        for path in paths:
-            name = path.stem
-            if name in found:
+        for path in toml_files(folder, [] if closed is None else closed):
+            if path.stem in found:
                 continue
             try:
-                found[name] = KnownProfile(name, path, bundled, read(path))
+                profile, said = read(path), ""
             except BadSetting as error:
-                found[name] = KnownProfile(name, path, bundled, None, str(error))
+                profile, said = None, str(error)
+            found[path.stem] = KnownProfile(path.stem, path, bundled, profile, said)
     return list(found.values())
 
 

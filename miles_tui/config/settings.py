@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from miles_tui.config.paths import bundled_themes, config_dir, themes_dir
-from miles_tui.config.toml_file import parsed, read_toml_text, toml_value
+from miles_tui.config.toml_file import parsed, read_toml_text, toml_entry, toml_files, wrong_key
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.errors import BadSetting, nearest, right_value
-from miles_tui.files import is_missing, named
+from miles_tui.errors import BadSetting, nearest
+from miles_tui.files import is_missing
 
 SETTINGS_FILE = "config.toml"
 MOST_ENTRIES = 500
@@ -158,7 +158,8 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
     from miles_tui.config.profile_store import load
 
     wrong = {}
-    themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in _listed(folder))
+    # Who reads the themes says so where a folder can't be read.
+    themes = sorted(path.stem for folder in (bundled_themes(), themes_dir()) for path in toml_files(folder, []))
     if theme and theme not in themes:
         wrong["theme"] = f"there is no theme {theme}{nearest(theme, themes)}"
     try:
@@ -166,13 +167,6 @@ def _wrong_names(theme: str, profile: str) -> dict[str, str]:
     except BadSetting as error:
         wrong["profile"] = " ".join(str(error).split())
     return wrong
-
-
-def _listed(folder: Path) -> list[Path]:
-    try:
-        return named(folder, ".toml")
-    except OSError:  # who reads the themes says so
-        return []
 
 
 def effective(settings: Settings, path: Path, wrong: Mapping[str, str] | None = None) -> str:
@@ -196,18 +190,11 @@ def _table(values: BaseModel, model: type[BaseModel], wrong: Mapping[str, str]) 
         faults = "; ".join(text for name, text in wrong.items() if name == key or name.startswith(f"{key}."))
         said = f"{'' if source == 'file' else ', for the file is wrong'}: {harmless_name(faults)}" if faults else ""
         also = f" (also: {ALSO_READ_BY[key]})" if model is Settings and key in ALSO_READ_BY else ""
-        lines += [f"# {field.description}{also}", f"{key} = {toml_value(value)}  # {source}{said}", ""]
+        lines += [f"# {field.description}{also}", f"{toml_entry(key, value)}  # {source}{said}", ""]
     return lines
 
 
 def _faults(error: ValidationError) -> dict[str, str]:
     """Key -> what is wrong with it, in the order of the settings."""
-    faults: dict[str, str] = {}
-    for fault in error.errors(include_url=False):
-        key = ".".join(str(part) for part in fault["loc"])
-        if fault["type"] == "extra_forbidden":
-            owner = Notify if key.startswith("notify.") else Settings
-            faults[key] = f"unknown key{nearest(str(fault['loc'][-1]), owner.model_fields)}"
-        else:
-            faults[key] = right_value(fault["type"], fault.get("ctx", {}), fault["msg"])
-    return faults
+    faults = error.errors(include_url=False)
+    return dict(wrong_key(fault, lambda key: Notify if key.startswith("notify.") else Settings) for fault in faults)

@@ -1,12 +1,18 @@
-"""The files that people write (settings, profiles, themes): one way to read them, one line for what is wrong."""
+"""The files that people write (settings, profiles, themes): read and written in one way, what is wrong in one line."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from miles_tui.errors import BadSetting
-from miles_tui.files import read_small
+from miles_tui.errors import BadSetting, nearest, right_value
+from miles_tui.files import named, read_small
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
 
 def read_toml_text(path: Path, errors: str = "strict") -> str:
@@ -36,17 +42,44 @@ def parsed(text: str, where: str) -> dict[str, Any]:
         raise BadSetting(f"{where}: not a TOML file: {error}") from None
 
 
-def toml_value(value: object) -> str:
+def toml_files(folder: Path, failed: list[str]) -> list[Path]:
+    """The files of a folder, by name; that it can't be read is told in `failed`."""
+    try:
+        return named(folder, ".toml")
+    except OSError as error:
+        failed.append(f"{folder}: can't be read: {error.strerror or error}")
+        return []
+
+
+def wrong_key(fault: ErrorDetails, table: Callable[[str], type[BaseModel]]) -> tuple[str, str]:
+    """A key and what is wrong with it; `table` knows the model that a key should be of."""
+    key = ".".join(map(str, fault["loc"]))
+    if fault["type"] == "extra_forbidden":
+        return key, f"unknown key{nearest(str(fault['loc'][-1]), table(key).model_fields)}"
+    return key, right_value(fault["type"], fault.get("ctx", {}), fault["msg"])
+
+
+def toml_entry(key: str, value: object) -> str:
+    """One `key = value` line; None is a line that is commented out."""
+    if value is None:
+        return f'#{toml_key(key)} = ""'
+    return f"{toml_key(key)} = {_toml_value(value)}"
+
+
+def toml_key(name: str) -> str:
+    """A key, in quotes where it must be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_value(name)
+
+
+def _toml_value(value: object) -> str:
     """A value as TOML; what is not printable in a text is spelled."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
     if isinstance(value, list):
-        return "[" + ", ".join(toml_value(item) for item in value) + "]"
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"'
-        + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
-        + '"'
-    )
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    if not isinstance(value, str):
+        return repr(value).lower()
+    escaped = {'"': '\\"', "\\": "\\\\"}
+    return '"' + "".join(escaped.get(c) or (c if c.isprintable() else _spelled(ord(c))) for c in value) + '"'
+
+
+def _spelled(code: int) -> str:
+    return f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

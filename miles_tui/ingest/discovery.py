@@ -18,8 +18,9 @@ from miles_tui.core.parsing.diagnose import diagnose, is_binary
 from miles_tui.errors import UnreadableLog
 from miles_tui.files import is_dir
 from miles_tui.ingest.files.away import is_away
+from miles_tui.ingest.files.gzip_file import GZIP_MAGIC, Gunzip
 from miles_tui.ingest.files.log_file import STDIN, Log, is_stream
-from miles_tui.ingest.files.open_file import GZIP_MAGIC, FileKey, Gunzip, PlainFile, unreadable
+from miles_tui.ingest.files.open_file import FileKey, PlainFile, unreadable
 from miles_tui.ingest.files.rotations import METRIC, grouped, with_rotations
 
 __all__ = ["Log", "age_seconds", "find_logs", "here", "newest_log", "runs_in", "sample", "why_empty"]

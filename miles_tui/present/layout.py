@@ -46,6 +46,11 @@ class Plan:
     columns: Columns = Columns()
 
 
+def margin_of(width: int) -> int:
+    """Cells at both sides of a screen of this width."""
+    return 2 if width >= WIDE_CELLS else 1 if width >= 76 else 0
+
+
 def plan(width: int, height: int, rows: int = len(SIGNALS), longest: int = NAME) -> Plan:
     """The layout for a terminal of this size, `rows` lines to show, the longest name of `longest` cells.
 

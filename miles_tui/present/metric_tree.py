@@ -10,6 +10,7 @@ from typing import overload
 from miles_tui.core.model.series import Series
 from miles_tui.core.text.cells import cells, middle, pad
 from miles_tui.core.text.sanitize import harmless_name
+from miles_tui.present.layout import WIDE_CELLS, margin_of
 from miles_tui.present.name_filter import NameTest
 from miles_tui.present.signal_rows import ARROWS, Sparkline, figure
 from miles_tui.present.styled_text import Spans
@@ -91,8 +92,8 @@ def group_of(name: str) -> str:
 
 def widths(width: int, longest: int) -> Widths:
     """The columns for a screen of this width, where the longest label has `longest` cells."""
-    margin = 2 if width >= 110 else 1 if width >= 76 else 0
-    number = 9 if width >= 110 else 8
+    margin = margin_of(width)
+    number = 9 if width >= WIDE_CELLS else 8
     rest = width - 2 * margin - 3 - 2 * (number + 1) - 3  # two signs and a gap, two numbers, an arrow
     name = min(longest, rest if rest < 24 else max(16, rest * 5 // 9))
     return Widths(name, number, rest - name if rest - name >= 8 else 0, margin)

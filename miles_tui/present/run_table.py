@@ -10,13 +10,15 @@ from miles_tui.core.model.signals import BY_NAME
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.cells import DAY, cells, clock, fit_path, pad
 from miles_tui.core.text.numbers import number
+from miles_tui.present.layout import margin_of
 from miles_tui.present.state_words import how_far
-from miles_tui.present.styled_text import Spans, fitted
+from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import SHAPES
 
 REWARD, LENGTH = "reward", "answer length"
 NUMBER_CELLS = 8  # cells of a number
 ALERT_TITLE = "worst alert"
+ORDER = ("rollout", "reward", "length", "last line", ALERT_TITLE)  # of the columns behind the verdict
 LEAST_ALERT = 12  # cells that say which condition is meant
 NO_VALUE = "–"
 UNREAD = "not read yet"
@@ -70,16 +72,12 @@ def severity_of(row: RunRow) -> str:
 
 @dataclass(slots=True, frozen=True)
 class RunColumns:
-    """Cells of the list's columns: 0 leaves one out."""
+    """Cells of the list's columns; `further` has those behind the verdict that fit, by title."""
 
     name: int
     verdict: int
-    rollout: int = 0
-    reward: int = 0
-    length: int = 0
-    when: int = 0
-    alert: int = 0
-    margin: int = 0
+    further: dict[str, int]
+    margin: int
 
 
 def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) -> RunColumns:
@@ -87,7 +85,7 @@ def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) 
 
     `today` as in `run_line`.
     """
-    margin = 2 if width >= 110 else 1 if width >= 76 else 0
+    margin = margin_of(width)
     widest, verdict, far, alert = (
         max((cells(text) for text in texts), default=0)
         for texts in (
@@ -104,28 +102,22 @@ def run_columns(width: int, rows: Sequence[RunRow], today: float | None = None) 
     room = width - 2 * margin - 2 - verdict - 2
     least = min(widest, max(16, room // 3))
     left = room - least
-    sizes = dict.fromkeys(("rollout", "alert", "reward", "length", "when"), 0)
-    for name, size in (
-        ("rollout", far),
-        ("when", when),
-        ("reward", NUMBER_CELLS),
-        ("alert", alert),
-        ("length", NUMBER_CELLS),
-    ):
-        if name == "alert":
+    wanted = {"rollout": far, "last line": when, "reward": NUMBER_CELLS, ALERT_TITLE: alert, "length": NUMBER_CELLS}
+    sizes = {}
+    for title, size in wanted.items():
+        if title == ALERT_TITLE:
             size = min(size, max(LEAST_ALERT, left - 2))
         if size and left >= size + 2:
-            sizes[name] = size
+            sizes[title] = size
             left -= size + 2
-    return RunColumns(name=min(widest, least + left), verdict=verdict, margin=margin, **sizes)
+    further = {title: sizes[title] for title in ORDER if title in sizes}
+    return RunColumns(min(widest, least + left), verdict, further, margin)
 
 
 def table_titles(c: RunColumns) -> Spans:
     """The titles of the columns."""
     text = " " * c.margin + "  " + pad("run", c.name) + "  " + pad("verdict", c.verdict)
-    for size, title, align in _layout(c):
-        text += "  " + pad(title, size, align)
-    return [("dim", text)]
+    return [("dim", text + "".join("  " + _aligned(title, title, size) for title, size in c.further.items()))]
 
 
 def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
@@ -140,21 +132,14 @@ def run_line(row: RunRow, c: RunColumns, today: float | None) -> Spans:
         "last line": ("dim", clock(row.last, today=today) if row.last is not None else NO_VALUE),
         ALERT_TITLE: (row.alert_style, row.alert),
     }
-    for size, title, align in _layout(c):
+    for title, size in c.further.items():
         style, text = values[title]
-        out += [("text", "  "), (style, pad(text, size, align))]
-    return fitted(out, c.margin + sum(cells(t) for _, t in out))
+        out += [("text", "  "), (style, _aligned(title, text, size))]
+    return out
 
 
-def _layout(c: RunColumns) -> list[tuple[int, str, str]]:
-    columns = (
-        (c.rollout, "rollout", "right"),
-        (c.reward, "reward", "right"),
-        (c.length, "length", "right"),
-        (c.when, "last line", "right"),
-        (c.alert, ALERT_TITLE, "left"),
-    )
-    return [column for column in columns if column[0]]
+def _aligned(title: str, text: str, size: int) -> str:
+    return pad(text, size, "left" if title == ALERT_TITLE else "right")
 
 
 def _how_far(row: RunRow) -> str:

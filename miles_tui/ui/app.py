@@ -23,7 +23,6 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from miles_tui.config.paths import themes_dir
 from miles_tui.config.view_state import keep
 from miles_tui.core.text.sanitize import harmless, harmless_name
 from miles_tui.errors import MilesTuiError
@@ -40,12 +39,12 @@ from miles_tui.ui.navigation import Navigation
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.settings_watch import SettingsWatch
 from miles_tui.ui.terminal.diff_renderer import Paper
 from miles_tui.ui.terminal.diff_renderer import Sequence as Bytes
 from miles_tui.ui.terminal.tty import glyphs_for, is_behind, is_dark, own_terminal
 from miles_tui.ui.terminal_session import TerminalSession
 from miles_tui.ui.theming.theme import DEFAULT_VARIABLES, Theme, usual_theme
-from miles_tui.ui.theming.theme_mirror import SettingsWatch
 from miles_tui.ui.theming.theme_store import Looks
 from miles_tui.ui.widgets.lines import Lines, Themed
 from miles_tui.ui.widgets.signals import SignalTable
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 10.0  # how often silence is looked at: a stall takes minutes to be one
 LATEST_BEGIN = 0.3  # seconds after which the log is read although nothing was painted yet
-MIRROR_SECONDS = 1.0  # between two looks at the person's files: 0.3 ms with the timer, 0.03 % of a core
+SETTINGS_SECONDS = 1.0  # between two looks at settings that were wrong
 COLOURS = {None: 0, "standard": 16, "256": 256, "truecolor": 2**24, "windows": 16}
 
 
@@ -142,7 +141,12 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         if any(feed.live for feed in self.runs.feeds):
             self.set_interval(TICK_SECONDS, self.runs.tick)
             self.set_interval(HANG_SECONDS, self.runs.listen)
-        self.set_interval(MIRROR_SECONDS, self._look_again)
+        if self.settings.wrong:
+            self.set_interval(SETTINGS_SECONDS, self._look_at_settings)
+
+    def _look_at_settings(self) -> None:
+        if self.settings.mended():
+            self._said_otherwise()
 
     def _compared(self) -> None:
         """A reference run was read: charts show it; one that can't be read is told of once."""
@@ -250,23 +254,6 @@ class MilesApp(App[None], Themed, inherit_bindings=False):  # Textual's own have
         self.use_look(self.looks.after(self.look.name))
         names = list(self.looks.all())
         self.terminal.say(f"theme {self.look.name}, {names.index(self.look.name) + 1} of {len(names)}")
-
-    def _look_again(self) -> None:
-        """The person's files as they are now: the theme in use. A wrong one is one message, and what is worn stays."""
-        if self.settings.mended():
-            self._said_otherwise()
-        if not self.looks.edited():
-            return
-        from miles_tui.ui.screens.themes import ThemeScreen  # here: a start pays for no screen that it does not show
-
-        look, failed = self.looks.again(self.look)
-        folder = f"{themes_dir().parent}{os.sep}"  # a line has no room for both: the end says what is wrong
-        self.terminal.tell(*(text.removeprefix(folder) for text in failed))
-        if look != self.look:
-            self.use_look(look)
-            self.refresh_css(animate=False)  # a theme of the same name: Textual sees no change by itself
-        if isinstance(self.screen, ThemeScreen):
-            self.screen.list_again()
 
     # -- screens, commands -------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from miles_tui.runs.run_set import RunSet
     from miles_tui.runs.session import Session
     from miles_tui.runs.sources import Feed
+    from miles_tui.ui.settings_watch import SettingsWatch
     from miles_tui.ui.theming.theme import Theme
-    from miles_tui.ui.theming.theme_mirror import SettingsWatch
     from miles_tui.ui.theming.theme_store import Looks
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from miles_tui.present.footer import Keys
+
 APP_KEYS: list[BindingType] = [
     Binding("q", "quit", "Quit", id="app.quit", tooltip="Quit at once; the training does not notice"),
     Binding(
@@ -62,25 +64,15 @@ MAIN_KEYS: list[BindingType] = [
             tooltip="The next run, where several logs were given"),
 ]  # fmt: skip
 
-# What the footer shows, in the order of use; the first are left out last.
-FOOTER: tuple[tuple[str, str, int], ...] = (
-    ("?", "help", 0),
-    ("↑↓", "select", 3),
-    ("Enter", "chart", 2),
-    ("a", "seen", 4),
-    ("z", "snooze", 6),
-    ("u", "undo baseline", 4),
-    ("x", "conditions", 7),
-    ("m", "metrics", 5),
-    ("w", "time", 10),
-    ("L", "log", 6),
-    ("space", "pause", 9),
-    ("t", "theme", 8),
-    ("q", "quit", 1),
-)
+# What the footer shows, in the order of use.
+FOOTER: Keys = (
+    ("?", "help", 0), ("↑↓", "select", 3), ("Enter", "chart", 2), ("a", "seen", 4), ("z", "snooze", 6),
+    ("u", "undo baseline", 4), ("x", "conditions", 7), ("m", "metrics", 5), ("w", "time", 10), ("L", "log", 6),
+    ("space", "pause", 9), ("t", "theme", 8), ("q", "quit", 1),
+)  # fmt: skip
 
 
-def alert_footer(enter: str) -> tuple[tuple[str, str, int], ...]:
+def alert_footer(enter: str) -> Keys:
     """The same while the alerts have the keys; `enter` is what Enter does."""
     keys = (("Enter", enter, 2), ("c", "chart", 3), ("Tab", "signals", 6))
     return tuple(key for entry in FOOTER for key in (keys if entry[0] == "Enter" else (entry,)))

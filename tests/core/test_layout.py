@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from miles_tui.core.run.line_schema import MOST_SCHEMA_NAMES, Layout, Layouts, is_train_side, prefix_of
+from miles_tui.core.run.line_schema import MOST_SCHEMA_NAMES, Layout, Layouts, as_floats, is_train_side, prefix_of
 
 STEP = {"train/grad_norm": 0.9, "train/step": 3, "train/loss": 1e-8}
 
@@ -49,13 +49,12 @@ def test_names_that_are_never_the_same_are_not_kept_for_good() -> None:
 
 def test_a_line_of_floats_is_taken_as_it_is_and_integers_become_floats() -> None:
     floats = {"a": 0.5, "b": math.nan}
-    known = layout(floats)
-    assert known.floats(floats) is floats
-    mixed = known.floats({"a": 10**400, "b": -(10**400)})
+    assert as_floats(floats) is floats
+    mixed = as_floats({"a": 10**400, "b": -(10**400)})
     assert list(mixed.items()) == [("a", math.inf), ("b", -math.inf)]
-    assert [type(value) for value in known.floats({"a": 1, "b": 2.0}).values()] == [float, float]
-    assert [type(value) for value in known.floats({"a": 1.0, "b": 2}).values()] == [float, float]
-    assert known.floats(floats) is floats
+    assert [type(value) for value in as_floats({"a": 1, "b": 2.0}).values()] == [float, float]
+    assert [type(value) for value in as_floats({"a": 1.0, "b": 2}).values()] == [float, float]
+    assert as_floats(floats) is floats
 
 
 def test_the_first_model_that_is_asked_for_has_the_signals() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miles_tui.core.run import update_means as module
-from miles_tui.core.run.line_schema import Layouts
 from miles_tui.core.run.update_means import Means
 
 NAMES = st.sampled_from([("a", "b", "c"), ("a", "b", "c"), ("a", "b", "c"), ("c", "b", "a"), ("c",), ("d", "e")])
@@ -25,11 +24,11 @@ def plain(updates: dict[int, dict[str, float]], name: str) -> float:
 @settings(max_examples=300)
 @given(UPDATES)
 def test_means_are_the_plain_ones(records: list[tuple[int, tuple[str, ...], list[float]]]) -> None:
-    means, layouts = Means(), Layouts()
+    means = Means()
     updates: dict[int, dict[str, float]] = {}
     for update, names, values in records:
         metrics = dict(zip(names, values, strict=False))
-        found = means.take(update, layouts.of("step", metrics), dict(metrics))
+        found = means.take(update, dict(metrics))
         updates[update] = {**updates.get(update, {}), **metrics}
         assert list(found) == list(metrics)
         assert found == pytest.approx({name: plain(updates, name) for name in metrics}, rel=1e-14, nan_ok=True)
@@ -38,42 +37,40 @@ def test_means_are_the_plain_ones(records: list[tuple[int, tuple[str, ...], list
 
 
 def test_a_huge_value_that_is_replaced_leaves_nothing_behind() -> None:
-    means, layout = Means(), Layouts().of("step", ("a",))
+    means = Means()
     for update, value in ((0, 1.0), (1, math.nan), (2, 3.0), (1, 1e200)):
-        means.take(update, layout, {"a": value})
-    assert means.take(1, layout, {"a": 2.0}) == {"a": 2.0}
+        means.take(update, {"a": value})
+    assert means.take(1, {"a": 2.0}) == {"a": 2.0}
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_UPDATES", 8)
     monkeypatch.setattr(module, "MOST_MEANS", 10)
-    layouts = Layouts()
     alike, other = Means(), Means()
     for n in range(50):
         metrics = {"a": float(n), "b": 1.0}
-        assert alike.take(n, layouts.of("step", metrics), metrics)["a"] == min(n, 7) / 2
+        assert alike.take(n, metrics)["a"] == min(n, 7) / 2
         metrics = {"a": float(n), f"x{n}": 5.0, f"y{n}": float(n)}
-        found = other.take(n, layouts.of("step", metrics), metrics)
+        found = other.take(n, metrics)
         assert found == {"a": min(n, 7) / 2, f"x{n}": 5.0, f"y{n}": n}
     assert len(alike) == len(other) == 8
     assert len(other._by_name) == 10
 
 
-def test_values_that_are_not_kept_are_in_the_mean_of_updates_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_are_not_kept_are_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_VALUES", 40)
-    means, layout = Means(), Layouts().of("step", tuple(map(str, range(15))))
+    means, names = Means(), tuple(map(str, range(15)))
     for n in range(9):
-        found = means.take(n, layout, dict.fromkeys(layout.names, float(n)))
-        assert found == dict.fromkeys(layout.names, n / 2)
+        assert means.take(n, dict.fromkeys(names, float(n))) == dict.fromkeys(names, n / 2)
     assert len(means) == 9
-    assert sum(map(len, means._by_update.values())) <= 40
-    assert means.take(8, layout, dict.fromkeys(layout.names, 7.0))["3"] == 4.0, "not kept, so not replaced"
-    other = Layouts().of("step", ("3", "x"))
-    assert means.take(9, other, {"3": 5.0, "x": 6.0}) == {"3": (0 + 1 + 5) / 3, "x": 6.0}, "those that were kept"
+    assert sum(len(name.values) for name in means._by_name.values()) == 40
+    assert means.take(8, dict.fromkeys(names, 7.0))["3"] == 4.0, "not kept, so not replaced"
+    assert means.take(9, {"3": 5.0, "x": 6.0}) == {"3": (36 + 5) / 10, "x": 6.0}
+    assert means.take(1, {"3": 2.0}) == {"3": (0 + 2 + 2) / 3}, "one that was kept: the mean of those that were"
     assert len(means) == 10
 
 
 def test_the_same_values_in_another_order_come_back_in_theirs() -> None:
-    means, layouts = Means(), Layouts()
+    means = Means()
     for metrics in ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}):
-        assert list(means.take(0, layouts.of("step", metrics), metrics).items()) == list(metrics.items())
+        assert list(means.take(0, metrics).items()) == list(metrics.items())

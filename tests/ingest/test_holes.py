@@ -16,8 +16,9 @@ from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.line_splitter import MAX_LINE
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.ingest.files import reverse_reader
+from miles_tui.ingest.files.gzip_file import Gunzip
 from miles_tui.ingest.files.log_file import read_all
-from miles_tui.ingest.files.open_file import CHUNK, Gunzip
+from miles_tui.ingest.files.open_file import CHUNK
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
 from miles_tui.ingest.follow.pipe import Stream
 from miles_tui.ingest.follow.tailer import Tailer

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual.binding import Binding
+from textual.events import Key
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import Cut, Why
@@ -124,6 +125,15 @@ async def test_while_a_search_is_typed_letters_are_no_commands(dashboard: Dashbo
         assert "▏" not in screen.text
         await screen.press("slash", "x", "escape")
         assert "/x" not in screen.text
+        assert isinstance(screen.app.screen, LogScreen)
+
+
+async def test_a_search_in_one_burst_is_text_until_enter_and_keys_behind_it(dashboard: Dashboard) -> None:
+    async with dashboard("crash.log", size=(80, 24)) as screen:
+        await screen.press("L")
+        for key in ("slash", *"qt", "slash", "ctrl+u", *"illegal", "enter", "N"):
+            screen.app.post_message(Key(key, {"slash": "/"}.get(key, key) if len(key) == 1 or key == "slash" else None))
+        await screen.wait(lambda text: "/illegal 1 of 2" in text)
         assert isinstance(screen.app.screen, LogScreen)
 
 

@@ -28,7 +28,6 @@ from miles_tui.runs.selection import Chosen, extra_rows, row_names, subject_of
 from miles_tui.ui.screens.chart import ChartScreen
 from miles_tui.ui.screens.main import MainScreen
 from miles_tui.ui.screens.metrics import MetricsScreen
-from miles_tui.ui.widgets.field import Field
 from miles_tui.ui.widgets.signals import SignalTable
 
 Dashboard = Callable[..., Any]
@@ -212,9 +211,8 @@ async def test_a_metric_of_a_fork_is_said_to_be_unknown(dashboard: Dashboard) ->
 
 async def test_the_list_is_filtered_as_one_types(dashboard: Dashboard) -> None:
     async with dashboard(SAMPLE) as screen:
-        await screen.press("m", "slash")
-        field = screen.app.screen.query_one(Field)
-        assert field.has_focus
+        assert "metrics  / ▏" in await screen.press("m", "slash")
+        chosen = screen.app.session.chosen
         assert "metrics  / kl▏" in await screen.press("k", "l")
         assert [line.split()[0].rstrip(",") for line in shown(screen)] == ["train", "ppo_kl", "train_rollout_kl"]
         assert "2 of" in screen.text
@@ -227,13 +225,13 @@ async def test_the_list_is_filtered_as_one_types(dashboard: Dashboard) -> None:
         await screen.press("ctrl+u", *"nothing like it")
         assert "no metric fits" in screen.text
         await screen.press("ctrl+w", "ctrl+w", "ctrl+w", "backspace")
-        assert field.text == ""
-        field.post_message(Paste("step\ntime"))
+        assert chosen.filter == ""
+        screen.app.post_message(Paste("step\ntime"))
         await screen.pilot.pause()
-        assert field.text == "steptime"
+        assert chosen.filter == "steptime"
         await screen.press("escape")
-        assert field.text == ""
-        assert not field.has_focus
+        assert chosen.filter == ""
+        assert "▏" not in screen.text
         assert isinstance(screen.app.screen, MetricsScreen)
 
 
@@ -241,7 +239,7 @@ async def test_keys_of_the_app_are_letters_while_one_types(dashboard: Dashboard)
     async with dashboard(SAMPLE) as screen:
         look = screen.app.look.name
         await screen.press("m", "slash", *"qt?pvm")
-        assert screen.app.screen.query_one(Field).text == "qt?pvm"
+        assert screen.app.session.chosen.filter == "qt?pvm"
         assert screen.app.look.name == look
         assert isinstance(screen.app.screen, MetricsScreen)
 
@@ -257,6 +255,15 @@ async def test_keys_in_one_burst_go_where_they_are_meant(dashboard: Dashboard) -
             screen.app.post_message(Key(key, key if len(key) == 1 else None))
         await screen.wait(lambda _: bool(screen.app.session.chosen.pins))
         assert screen.app.session.chosen.filter == "response"
+
+
+async def test_a_click_on_the_filter_types_and_one_beside_it_does_not(dashboard: Dashboard) -> None:
+    async with dashboard(SAMPLE) as screen:
+        await screen.press("m")
+        await screen.pilot.click("#field")
+        assert "metrics  / kl▏" in await screen.press("k", "l")
+        await screen.pilot.click("#body", offset=(5, 1))
+        await screen.wait(lambda text: "metrics  / kl" in text and "▏" not in text)
 
 
 async def test_a_slash_within_a_filter_stays_in_its_place(dashboard: Dashboard) -> None:

@@ -73,7 +73,7 @@ def test_lines_fit_and_columns_are_whole(fixed_judge: MakeJudge, width: int) -> 
         line = run_line(row, columns, today)
         assert width_of(line) <= width
         assert row.verdict in plain_text(line)
-        if columns.rollout and row.rollout is not None:
+        if "rollout" in columns.further and row.rollout is not None:
             assert f" {row.rollout}/{row.total}" in plain_text(line)
     assert width_of(table_titles(columns)) <= width
     assert columns.name >= 16

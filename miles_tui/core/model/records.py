@@ -1,9 +1,9 @@
-"""What a log says: metric records, and the few other facts that matter.
+"""What a log says: metric records, and the few other events that matter.
 
-    bytes -> Reader (core.reader) -> Record | Fact, in the order of the log -> RunState.feed
+    bytes -> Reader (parsing.reader) -> Record | Event, in the order of the log -> RunState.feed
 
-A `Record` is one metric line. A `Fact` is anything else worth knowing; facts are looked for only
-where they can matter (see `core.reader`), because most lines of a log are engine noise.
+A `Record` is one metric line. An `Event` is anything else worth knowing; events are looked for only
+where they can matter (see `parsing.reader`), because most lines of a log are engine noise.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Record:
 
 
 class EventKind(StrEnum):
-    """What a `Fact` says; the comment names what `text` and `data` hold."""
+    """What an `Event` says; the comment names what `text` and `data` hold."""
 
     ARGS = "args"  # data: argument name -> printed value (underscores, as in Miles's table)
     LAUNCH = "launch"  # a process began: entrypoint, argument table, Ray start, checkpoint load; text: the line

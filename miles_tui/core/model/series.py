@@ -168,7 +168,7 @@ class Series:
     def _fill(self) -> None:
         """Flags and attempts of the values since the last time: nearly always 0 and the current attempt.
 
-        To put them with each value would make `set` a third slower.
+        To put them with each value would make a long log 4 % slower, its metric lines alone 7 %.
         """
         missing = len(self.x) - len(self._flags)
         if missing:
@@ -264,7 +264,7 @@ class Series:
         return SeriesTail(self.x[part], self.y[part], self.flags[part], self.attempts[part])
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """As `Tail.spans`, of all values that are kept."""
+        """As `SeriesTail.spans`, of all values that are kept."""
         return SeriesTail(self.x, self.y, self.flags, self.attempts).spans()
 
     def mean(self, window: int = 5) -> float | None:
@@ -318,11 +318,6 @@ class Series:
 
 
 def put(columns: Iterable[Series], rollout: int, values: Iterable[float], flags: int) -> None:
-    """`Series.set` for a value each of several series: a call for each would be half of the time."""
+    """`Series.set` for a value each of several series."""
     for series, value in zip(columns, values, strict=True):
-        if rollout > series._newest and not flags and len(series.x) < series._most:
-            series._newest = rollout
-            series.x.append(rollout)
-            series.y.append(value)
-        else:
-            series.set(rollout, value, flags)
+        series.set(rollout, value, flags)

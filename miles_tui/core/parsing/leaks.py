@@ -3,7 +3,7 @@
 Twenty literals searched one by one would cost more than all other reading. One search for all of them at once is in
 pydantic's core, which is here anyway: it holds a text against a pattern by Rust's `regex`, which looks for the
 beginnings of some twenty words with vector instructions. It only says whether a text has one: a text that has is
-halved until its lines are found, and `core.secrets` decides about the line.
+halved until its lines are found, and `text.secrets` decides about the line.
 
 - In the whole log: `EVERYWHERE` (variables of the environment, passwords, API keys, `Authorization`, private keys; the
   tokens of Hugging Face, OpenAI and those like it, GitHub, GitLab, AWS, NVIDIA, Google, Slack; JSON web tokens), and
@@ -37,8 +37,8 @@ LEAK_PIECE = 1 << 16  # bytes of a line that are read at once
 OVER = 1 << 10  # bytes that two such pieces have in common: no key is longer
 SHOWN = 400  # characters of a line
 
-# Which words are in one pattern was measured: 0.1 s a gigabyte over looking for a byte that isn't there. `-key` and
-# `_token` beside them, or thirty words, cost three times as much.
+# This choice of words costs 0.1 s a gigabyte more than looking for a byte that isn't there; with `-key` and `_token`
+# beside them, or with thirty words, it would cost three times as much.
 EVERYWHERE = (
     "(?:_KEY|_TOKEN|SECRET|PASSWORD|_PASS|_PWD|password|passphrase|api_key|api-key|secret_key|access_token)"
     "[^A-Za-z0-9_]|uthorization: |PRIVATE KEY-|hf_[A-Za-z0-9]{30}|sk-[A-Za-z0-9_-]{20}|ghp_[A-Za-z0-9]{20}"

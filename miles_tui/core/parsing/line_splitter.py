@@ -116,7 +116,7 @@ def next_line(data: Buffer, stop: int, end: int) -> int:
 
 
 def without_hole(text: Buffer) -> Buffer:
-    """`text` without the NULs that it begins with; of nothing else it is told at 10 GB/s."""
+    """`text` without the NULs that it begins with; where it holds nothing else that is seen at 10 GB/s."""
     if text and not text[0]:
         return text[:0] if text == bytes(len(text)) else text.lstrip(b"\0")
     return text

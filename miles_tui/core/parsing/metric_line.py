@@ -2,7 +2,7 @@
 
 A metric line is `<kind> <number>: {dict}`. Anything may stand before it and after it, so what counts
 is the grammar right before the kind (a logger's ` - `, a bracket, a colon, a blank, the line's start;
-never an open quote) and the kind itself. Two ways lead to a record and agree: `core.usual` for a line
+never an open quote) and the kind itself. Two ways lead to a record and agree: `fast_path` for a line
 as Miles prints it, `records_in` for everything else.
 """
 
@@ -155,7 +155,7 @@ def unwrap(text: str, holding: str = "{") -> tuple[str, str] | None:
 
     None if `text` has no such object with a text that holds `holding`; the time is "" where there is none. What
     stands around the object is left out. A text cut by docker at 16 KiB has no line end of its own; its rest is
-    in the next object (see `core.joins`).
+    in the next object (see `line_joiner`).
     """
     match = _OBJECT.search(text)
     if match is None:

@@ -1,19 +1,19 @@
-"""Bytes -> records and facts, in the order of the log, near the speed of grep.
+"""Bytes -> records and events, in the order of the log, near the speed of grep.
 
-    chunk -> Lines (complete lines) -> hop from `{` to `{` -> parse the few lines that can be metrics
-                                    \\-> the text between records -> facts (core.facts), where they matter
+    chunk -> LineSplitter (complete lines) -> hop from `{` to `{` -> parse the few lines that can be metrics
+                                           \\-> the text between records -> events, where they matter
 
 No line is looked at for its own sake: a chunk is searched for braces in C, and only a line with
 `<kind> <number>: {'` in it is cut out and parsed.
 
-What is searched where for facts (searching every line for words would cost more than all else):
-- every line for a key (`core.leaks`);
+What is searched where for events (searching every line for words would cost more than all else):
+- every line for a key (`leaks`);
 - all text before the first record, and between a launch and the next record: everything;
 - the text since the last record when the reader is asked (`settle`, `finish`), as far as it was not yet;
-- a gap longer than `GAP` bytes, block by block, as it passes, for the worst only;
+- a gap (the text between two records) longer than `GAP` bytes, block by block, as it passes, for the worst only;
 - the gap before a record that looks like a restart: its number is not above the last of its kind from
   the same producer (process and logging file), or that producer was never heard before; or it is nobody's (no
-  Ray prefix) and the gap holds a sign of a start (`facts.MARKS`, 0.5 s a gigabyte of such logs): a process
+  Ray prefix) and the gap holds a sign of a start (`events.START_MARKS`, 0.5 s a gigabyte of such logs): a process
   with a pid that was heard before is the same one, whatever others print;
 - every line for the pause pattern, if one was given.
 The gap is kept as a copy of at most `GAP` bytes for this, of `KEPT` by a reader at rest (`slim`).
@@ -254,9 +254,6 @@ class Reader:
         self._torn = PartialLine(line, len(records))
         for record in records:
             since = self._emit(record, data, since, start, stop, items)
-        if at < self._whole_until and (lost := self._torn.lost_at(data, at, self._whole_until)) >= 0:
-            self._torn = None
-            at = lost
         return at, since
 
     def _emit(self, record: Record, data: Buffer, since: int, start: int, stop: int, items: list[Item]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.core.text.cells import civil
+from miles_tui.core.text.cells import date_of
 
 HOUR_SECONDS, DAY_SECONDS = 3600.0, 86_400
 # Where clocks are put forward it is at one of these hours, on one of these days and in one of these months (IANA's
@@ -23,8 +23,9 @@ def put_forward(before: float, after: float, usual: float | None, *, heard: floa
         return False
     skipped = -(-before // HOUR_SECONDS) * HOUR_SECONDS  # the first full hour: the clock leaves out the hour from it on
     while skipped + HOUR_SECONDS <= after:
-        day, hour = divmod(int(skipped), DAY_SECONDS)
-        if hour // 3600 in HOURS and (day + 3) % 7 in WEEKDAYS and civil(day)[1] in CLOCK_MONTHS:
+        days, hour = divmod(int(skipped), DAY_SECONDS)
+        day = date_of(days)
+        if hour // 3600 in HOURS and day.weekday() in WEEKDAYS and day.month in CLOCK_MONTHS:
             return heard is None or not skipped <= heard < skipped + HOUR_SECONDS
         skipped += HOUR_SECONDS
     return False

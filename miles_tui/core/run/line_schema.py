@@ -71,21 +71,6 @@ class Layout:
     series: tuple[Series, ...] | None = None
     kept: tuple[str, ...] = ()
     critic: bool = False  # the names are those of a value model alone
-    _types: tuple[type, ...] = ()  # of the last line's values, and the names of those that were no floats
-    _others: tuple[str, ...] = ()
-
-    def floats(self, metrics: dict[str, float | int]) -> dict[str, float]:
-        """The metrics of such a line as floats, an integer beyond them infinite; `metrics` itself where all are."""
-        types = tuple(map(type, metrics.values()))
-        if types != self._types:
-            self._types = types
-            self._others = tuple(name for name, kind in zip(self.names, types, strict=True) if kind is not float)
-        if not self._others:
-            return metrics
-        out: dict[str, float] = dict(metrics)
-        for name in self._others:
-            out[name] = _float(out[name])
-        return out
 
 
 class Layouts:
@@ -127,6 +112,17 @@ class Layouts:
         if known is not None:
             self.namespace = self.namespace or prefix
         return known if prefix == self.namespace else None
+
+
+def as_floats(metrics: dict[str, float | int]) -> dict[str, float]:
+    """The metrics as floats, an integer beyond them infinite; `metrics` itself where all are floats."""
+    others = [name for name, value in metrics.items() if type(value) is not float]
+    if not others:
+        return metrics
+    out: dict[str, float] = dict(metrics)
+    for name in others:
+        out[name] = _float(out[name])
+    return out
 
 
 def _float(value: float) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from miles_tui.core.model.records import Record, Source
 from miles_tui.core.model.rollout import Rollout, Stage
 from miles_tui.core.run.design import NONE
-from miles_tui.core.run.line_schema import Layout, Layouts
+from miles_tui.core.run.line_schema import Layout, Layouts, as_floats
 from miles_tui.core.run.update_means import MOST_MEANS, Means
 
 MOST_VALUE = 1e100  # beyond it a value is infinite to the rules, whose squares must not overflow
@@ -106,7 +106,7 @@ class Merger:
     def take(self, record: Record, layout: Layout) -> Merged:
         """Put a record of the current attempt in its place; `layout` is what `layouts` has for it."""
         number = self.rollout_of(record, layout) if layout.update else record.number
-        metrics = layout.floats(record.metrics)
+        metrics = as_floats(record.metrics)
         if record.kind == "eval":
             return Merged(Rollout(number, self.attempt), layout, metrics, {}, [])
         ready: Ready = []
@@ -121,7 +121,7 @@ class Merger:
             metrics = {named: value for name, value in metrics.items() if (named := _as_critics(name))}
             layout = self.layouts.of(record.kind, metrics)
         elif record.kind == "step":
-            metrics = self._update_values(entry, record.number, layout, metrics)
+            metrics = self._update_values(entry, record.number, metrics)
         known = rollout.metrics
         known.update(metrics if len(known) + len(metrics) <= MOST_MEANS else _as_many_as_fit(known, metrics))
         signals = {} if critic else self._signals(entry, layout, metrics)
@@ -189,13 +189,13 @@ class Merger:
 
     # -- values ----------------------------------------------------------------------------
 
-    def _update_values(self, entry: Open, update: int, layout: Layout, metrics: dict[str, float]) -> dict[str, float]:
+    def _update_values(self, entry: Open, update: int, metrics: dict[str, float]) -> dict[str, float]:
         """An update's metrics as the means over its rollout's updates so far."""
         updates, rollout = entry.updates, entry.rollout
         if not updates and self._is_first(entry, update):
             rollout.first = metrics if "clip fraction" not in self.design.meanings else {}
         self._update = max(self._update, update)
-        means = updates.take(update, layout, metrics)
+        means = updates.take(update, metrics)
         rollout.updates = len(updates)
         return means
 
@@ -282,7 +282,7 @@ def _as_critics(name: str) -> str:
 
 
 def _as_many_as_fit(known: dict[str, float], metrics: dict[str, float]) -> dict[str, float]:
-    """The metrics that are known, and of the others as many as `MOST_NAMES` leave room for."""
+    """The metrics that are known, and of the others as many as `MOST_MEANS` leave room for."""
     fresh = [name for name in metrics if name not in known]
     left_out = set(fresh[max(MOST_MEANS - len(known), 0) :])
     return {name: value for name, value in metrics.items() if name not in left_out}

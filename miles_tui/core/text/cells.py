@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import date
 from functools import lru_cache
 
 from miles_tui.core.text.numbers import number, signed
 
 __all__ = [
-    "ago", "cell", "cells", "civil", "clock", "cut", "duration", "fit_path", "fit_text", "middle", "number",
+    "ago", "cell", "cells", "clock", "cut", "date_of", "duration", "fit_path", "fit_text", "middle", "number",
     "of_sure_width", "pad", "signed", "wrap",
 ]  # fmt: skip
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+_DAY_0 = date(1970, 1, 1).toordinal()
 _NUMBER_END = re.compile(r"[+-]?\d[\d.,:]*(?:[eE][+-]?)?$")  # a number at the end of a text, as far as it goes
 _ON = re.compile(r"[.,:eE+-]{0,2}\d")  # how it would go on
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -180,24 +182,14 @@ def clock(seconds: float, *, exact: bool = False, today: float | None = None) ->
     day, second = divmod(int(seconds), DAY)
     text = f"{second // HOUR:02}:{second % HOUR // MINUTE:02}" + (f":{second % MINUTE:02}" if exact else "")
     if today is not None and int(today) // DAY != day:
-        _, month, number = civil(day)
-        text = f"{number} {MONTHS[month - 1]} {text}"
+        when = date_of(day)
+        text = f"{when.day} {MONTHS[when.month - 1]} {text}"
     return text
 
 
-def civil(day: int) -> tuple[int, int, int]:
-    """(year, month, day) of a count of days since 1970-01-01, in the proleptic Gregorian calendar.
-
-    `datetime` would do, but ends at the year 9999: a mad time stamp must not end the program.
-    Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-    """
-    day += 719468
-    era, of_era = divmod(day, 146097)
-    year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
-    of_year = of_era - (365 * year + year // 4 - year // 100)
-    month = (5 * of_year + 2) // 153
-    month, number = (month + 3 if month < 10 else month - 9), of_year - (153 * month + 2) // 5 + 1
-    return era * 400 + year + (month <= 2), month, number
+def date_of(day: int) -> date:
+    """The date a count of days after 1970-01-01; held between the years 1 and 9999: a mad stamp ends no program."""
+    return date.fromordinal(min(max(_DAY_0 + day, 1), date.max.toordinal()))
 
 
 def duration(seconds: float) -> str:

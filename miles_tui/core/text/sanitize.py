@@ -1,6 +1,6 @@
 """Log text made harmless: no byte of it can act on a terminal, no key in it is shown.
 
-`plain` is for every piece of log text that reaches a terminal or a file; `mask` (`core.secrets`) hides keys and
+`plain` is for every piece of log text that reaches a terminal or a file; `mask` (`text.secrets`) hides keys and
 tokens. Whatever is shown has been through both: `harmless(text)`.
 """
 

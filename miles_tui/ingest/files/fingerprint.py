@@ -5,28 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from miles_tui.ingest.files.open_file import (
-    CHUNK,
-    GZIP_MAGIC,
-    MARK,
-    OPENING,
-    SPOT,
-    Fingerprint,
-    GzipFile,
-    Peek,
-    PlainFile,
-    unpacked,
-)
+from miles_tui.ingest.files.gzip_file import GzipFile, is_packed, unpacked
+from miles_tui.ingest.files.open_file import CHUNK, MARK, OPENING, SPOT, Fingerprint, Peek, PlainFile
 
 TextFile = PlainFile | GzipFile
 
 FIRST_BYTES = 1 << 16  # bytes of a text that are read to see how it begins
 SEARCHED = 1 << 28  # bytes of a file in which the end of a text is looked for: 50 ms
 DIGITS = 16  # in the last `MARK` bytes of a text: a moment, or measured numbers, which do not come twice
-
-
-def is_packed(file: PlainFile) -> bool:
-    return file.peek(2) == GZIP_MAGIC
 
 
 @dataclass(slots=True, frozen=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from miles_tui.core.model.records import Event
 from miles_tui.core.parsing.line_splitter import MAX_LINE
+from miles_tui.ingest.files.gzip_file import GZIP_MAGIC, Gunzip, is_packed
 from miles_tui.ingest.files.holes import data_from
-from miles_tui.ingest.files.open_file import CHUNK, GZIP_MAGIC, Gunzip, PlainFile, close, unreadable
+from miles_tui.ingest.files.open_file import CHUNK, PlainFile, close, unreadable
 
 STDIN = "-"
 
@@ -102,7 +103,7 @@ def read_open(file: PlainFile, start: int = 0, told: list[str] | None = None) ->
     wrong: list[str] = []
     try:
         promised = file.stat().st_size
-        plain = file.peek(2) != GZIP_MAGIC
+        plain = not is_packed(file)
         os.lseek(file.fileno(), start if plain else 0, os.SEEK_SET)
         start = 0 if plain else start
         yield from _behind(start, _drain(file.fileno(), wrong))

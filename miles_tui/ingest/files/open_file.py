@@ -1,6 +1,6 @@
 """An open file as a place to read on from, and what is remembered of bytes that were read.
 
-A `Trace` is enough to know the same bytes again in another file (a copy, a file restored or synced
+A `Fingerprint` is enough to know the same bytes again in another file (a copy, a file restored or synced
 anew) or to see that they are no longer there (truncated, rewritten, an inode used again). The first
 line alone would not do: it is often the same in every file of a run.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -26,7 +25,6 @@ MARK = 256  # bytes kept at each end of what was read
 OPENING = 1 << 20  # bytes of its beginning that are kept whole: so far a text that is written again is surely known
 LEAST_STEP = 1 << 12
 SPOT, SPOTS = 16, 128  # bytes kept at this many places further on, 4 KiB apart or more: 80 KB a text in all
-GZIP_MAGIC = b"\x1f\x8b"
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a FIFO must not block, a tty not adopt us
 
 FileKey = tuple[int, int]  # device and inode
@@ -177,18 +175,39 @@ def _places(begin: int, end: int, step: int) -> list[int]:
 NOTHING = Fingerprint(0, b"", b"")
 
 
-class PlainFile:
-    """An open regular file. Keeping it open also keeps its inode from being used again.
+class OpenFile:
+    """A descriptor, and what was read of its text. Keeping it open keeps the inode from being used again."""
+
+    __slots__ = ("_fd", "key", "path", "trace")
+
+    def __init__(self, fd: int, path: str, key: FileKey) -> None:
+        self._fd, self.path, self.key = fd, path, key
+        self.trace = NOTHING  # of what was read
+
+    def take(self, other: OpenFile) -> None:
+        """Read on in `other`, which is this file opened anew."""
+        self.close()
+        self.key, self.path, self._fd = other.key, other.path, other.detach()
+
+    def detach(self) -> int:
+        """Hand over the descriptor."""
+        fd, self._fd = self._fd, -1
+        return fd
+
+    def close(self) -> None:
+        close(self.detach())
+
+
+class PlainFile(OpenFile):
+    """An open regular file.
 
     Raises OSError where it can't be opened, `NotAFileError` for a folder, a pipe or a device.
     """
 
-    __slots__ = ("_fd", "key", "live", "path", "trace")
+    __slots__ = ("live",)
 
     def __init__(self, path: str) -> None:
-        self._fd = os.open(path, _FLAGS)
-        self.path = path
-        self.trace = NOTHING  # of what was read
+        super().__init__(os.open(path, _FLAGS), path, (0, 0))
         self.live = False  # it was what the log's path led to: somebody may still write to it
         try:
             found = os.fstat(self._fd)
@@ -197,7 +216,7 @@ class PlainFile:
         except BaseException:
             self.close()
             raise
-        self.key: FileKey = (found.st_dev, found.st_ino)
+        self.key = (found.st_dev, found.st_ino)
 
     def __enter__(self) -> Self:
         return self
@@ -278,152 +297,5 @@ class PlainFile:
         """Whether `other` begins with what was read of this one."""
         return other.fits(self.trace)
 
-    def take(self, other: PlainFile) -> None:
-        """Read on in `other`, which is this file opened anew."""
-        self.close()
-        self.key, self.path, self._fd = other.key, other.path, other.detach()
-
-    def close(self) -> None:
-        fd, self._fd = self._fd, -1
-        close(fd)
-
     def fileno(self) -> int:
         return self._fd
-
-    def detach(self) -> int:
-        """Hand over the descriptor."""
-        fd, self._fd = self._fd, -1
-        return fd
-
-
-_AT_ONCE = 1 << 16  # bytes of a packed file
-_PIECE = 64  # bytes of a damaged file: at most 1,032 times as many of text
-
-
-class Gunzip:
-    """gzip in, text out, never more than `CHUNK` at once: a small file can hold a very long text.
-
-    Several members behind one another are one text; what follows the last is ignored, as gzip does.
-    A file that ends too early gives what there is; `broken` says that it is damaged, `wrong` what is amiss so far.
-    """
-
-    def __init__(self) -> None:
-        self._z = zlib.decompressobj(wbits=31)
-        self._begun = False  # inside a member
-        self._over = False
-        self.broken = False
-
-    @property
-    def wrong(self) -> str:
-        """What is amiss if the file ends here, in a few words; a file that is complete does not end inside a member."""
-        return "the gzip file is damaged" if self.broken else "the gzip file ends too early" if self._begun else ""
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The text of the next `data` of the file; to be read to its end before the next call."""
-        # What stands behind a member is copied: of bytes that are all short members a part at a time.
-        for at in range(0, len(data), _AT_ONCE):
-            yield from self._feed(data[at : at + _AT_ONCE])
-
-    def _feed(self, data: bytes) -> Iterator[bytes]:
-        while not self._over:
-            if not self._begun:
-                data = data.lstrip(b"\0")
-                if not data:
-                    return
-                if not data.startswith(GZIP_MAGIC[: len(data)]):
-                    self._over = True
-                    return
-                self._begun = True
-            before = self._z.copy()  # 44 KB for up to a megabyte
-            try:
-                text = self._z.decompress(data, CHUNK)
-            except zlib.error:
-                self.broken = self._over = True
-                yield from _up_to_damage(before, data)
-                return
-            if text:
-                yield text
-            data = self._z.unconsumed_tail
-            if self._z.eof:
-                data, self._z, self._begun = self._z.unused_data, zlib.decompressobj(wbits=31), False
-            elif not data and len(text) < CHUNK:
-                return
-
-
-def _up_to_damage(z: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """What can still be unpacked of `data`, in which the damage is, from the state `z` before it."""
-    for at in range(0, len(data), _PIECE):
-        try:
-            text = z.decompress(data[at : at + _PIECE])
-        except zlib.error:
-            return
-        if text:
-            yield text
-
-
-def unpacked(peek: Peek, gunzip: Gunzip | None = None) -> Iterator[bytes]:
-    """The text of a gzip file, at most `CHUNK` at once, by `gunzip` where it is to be asked afterwards."""
-    gunzip, at = gunzip or Gunzip(), 0
-    while data := peek(CHUNK // 4, at):
-        at += len(data)
-        yield from gunzip.feed(data)
-
-
-class GzipFile:
-    """A gzip file, read to its end: what `PlainFile` is for text. `trace` and offsets count the text's bytes.
-
-    It gives the text behind `begin`; up to there it is only unpacked, at 300 MB/s. `length`: of the text, where known.
-    """
-
-    __slots__ = ("_at", "_fd", "_gunzip", "_packed", "_texts", "begin", "key", "length", "path", "trace")
-
-    def __init__(self, plain: PlainFile, begin: int = 0, length: int = 0) -> None:
-        self.key, self.path = plain.key, plain.path
-        self._packed = plain.trace_of(plain.stat().st_size)
-        self._fd = plain.detach()
-        self.trace = NOTHING
-        self.begin, self.length = begin, length
-        self._gunzip = Gunzip()
-        self._at = 0  # in the packed file
-        self._texts: Iterator[bytes] = iter(())  # of what was read of it
-
-    @property
-    def wrong(self) -> str:
-        """At its end: what is amiss, in a few words."""
-        return self._gunzip.wrong
-
-    def read(self, most: int) -> bytes | Lost:
-        del most  # a chunk is as long as it comes, at most CHUNK
-        while True:
-            for text in self._texts:
-                before = self.trace.size
-                self.trace = self.trace.grown(self.trace.tail + text)
-                if self.trace.size > self.begin:
-                    return text[max(0, self.begin - before) :]
-            data = os.pread(self._fd, CHUNK // 4, self._at)
-            if not data:
-                return b""
-            self._at += len(data)
-            self._texts = self._gunzip.feed(data)
-
-    def is_in(self, other: PlainFile) -> bool:
-        """Whether `other` is this file."""
-        return other.fits(self._packed)
-
-    def take(self, other: PlainFile) -> None:
-        """Read on in `other`, which is this file opened anew."""
-        self.close()
-        self.key, self.path, self._fd = other.key, other.path, other.detach()
-
-    @property
-    def offset(self) -> int:
-        """Where the next read begins."""
-        return max(self.begin, self.trace.size)
-
-    def left(self) -> int:
-        """How many bytes are still to be read, as far as known."""
-        return max(0, self.length - self.offset)
-
-    def close(self) -> None:
-        fd, self._fd = self._fd, -1
-        close(fd)

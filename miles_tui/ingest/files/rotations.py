@@ -17,7 +17,8 @@ from enum import IntEnum
 from pathlib import Path
 
 from miles_tui.ingest.files.away import UnlessAway, is_away
-from miles_tui.ingest.files.fingerprint import copies_among, is_packed, unpacked_text
+from miles_tui.ingest.files.fingerprint import copies_among, unpacked_text
+from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.open_file import PlainFile
 
 

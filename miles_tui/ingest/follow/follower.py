@@ -49,7 +49,7 @@ class Batch:
 
 
 def open_input(path: str, *, stdin: int = 0, start: int = 0) -> Tailer | Stream:
-    """What reads `path`: a `Stream` for `-` (the descriptor `stdin`), a FIFO or a device, else a `Tail`."""
+    """What reads `path`: a `Stream` for `-` (the descriptor `stdin`), a FIFO or a device, else a `Tailer`."""
     if path == STDIN:
         return Stream(stdin)
     if is_stream(path):

@@ -1,6 +1,6 @@
 """A log that is looked at now and then: its new bytes, with nothing held open between two looks.
 
-`tail.Tail` holds a file for each log, and knows all that lay beside it. Of hundreds of logs a place is kept instead:
+`Tailer` holds a file for each log, and knows all that lay beside it. Of hundreds of logs a place is kept instead:
 which file, how much of it was read, and that text's ends (1 KB), by which it is known again.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece, Why
-from miles_tui.ingest.files.fingerprint import is_packed
+from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, Lost, PlainFile, in_words
 from miles_tui.ingest.files.rotations import is_rotation

@@ -7,11 +7,12 @@ import select
 from collections.abc import Iterator
 
 from miles_tui.core.model.chunks import Data, Ended, Piece
-from miles_tui.ingest.files.open_file import CHUNK, GZIP_MAGIC, Gunzip
+from miles_tui.ingest.files.gzip_file import GZIP_MAGIC, Gunzip
+from miles_tui.ingest.files.open_file import CHUNK
 
 
 class Stream:
-    """The bytes that come out of the descriptor `fd`; the same questions as for `Tail`.
+    """The bytes that come out of the descriptor `fd`; the same questions as for `Tailer`.
 
     Never waits: a read is made only where something is there. (O_NONBLOCK would do as well, but it is
     shared with whoever else has the pipe or the terminal open, the shell for one.) Text packed with

@@ -19,8 +19,8 @@ from miles_tui.ingest.files.fingerprint import (
     copies_among,
     end_in,
     find_unread,
-    is_packed,
 )
+from miles_tui.ingest.files.gzip_file import is_packed
 from miles_tui.ingest.files.open_file import MARK, NOTHING, FileKey, Fingerprint, PlainFile
 from miles_tui.ingest.files.rotations import is_ambiguous, lies_between
 from miles_tui.ingest.follow.directory_snapshot import FileInFolder, Folder, oldest_first

@@ -1,15 +1,15 @@
 """One log's bytes, whatever happens to its file.
 
-`Tail` knows no records: it gives every byte once, in order, and says where one text ends and another
+`Tailer` knows no records: it gives every byte once, in order, and says where one text ends and another
 begins. It looks when it is asked to (`read`), never waits, and is used from one thread. It relies on:
 
 - An open file can be read to its end under any name or none, and keeps its inode from being used
   again. So the old file is read to its end once more *after* the new one was seen to hold text, and
   only then the new one; an empty new file changes nothing yet.
-- The bytes before the offset are compared at every read (`source.Trace`): a truncated file may have
+- The bytes before the offset are compared at every read (`Fingerprint`): a truncated file may have
   grown past the offset again since the last look.
 - What appeared in the folder since the last look, under a rotation's name, was rotated in between
-  (`succession`); copies are told by their content.
+  (`rotation_tracker`); copies are told by their content.
 - A file system that gives no answer (`away`) says nothing of the file: whatever fails in the middle of
   a look leaves all as it was before. A descriptor that fails while the path can be opened is dead (a
   stale NFS handle, a folder mounted anew): the file is opened again and known by its text.
@@ -25,7 +25,8 @@ from contextlib import suppress
 from miles_tui.core.model.chunks import Appeared, Cut, Data, Ended, Missing, Piece, Why
 from miles_tui.ingest.files.away import is_away
 from miles_tui.ingest.files.fingerprint import TextFile
-from miles_tui.ingest.files.open_file import CHUNK, NOTHING, FileKey, GzipFile, Lost, PlainFile, in_words
+from miles_tui.ingest.files.gzip_file import GzipFile
+from miles_tui.ingest.files.open_file import CHUNK, NOTHING, FileKey, Lost, PlainFile, in_words
 from miles_tui.ingest.follow.late_lines import LateLines
 from miles_tui.ingest.follow.rewritten import TORN_SECONDS, Rewritten
 from miles_tui.ingest.follow.rotation_tracker import Step, Succession

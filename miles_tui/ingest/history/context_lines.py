@@ -15,7 +15,7 @@ from typing import BinaryIO
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.errors import UnreadableLog
-from miles_tui.ingest.files.open_file import GZIP_MAGIC
+from miles_tui.ingest.files.gzip_file import GZIP_MAGIC
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
 CONTEXT_BLOCK = 1 << 20

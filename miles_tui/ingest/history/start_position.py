@@ -19,8 +19,9 @@ from miles_tui.core.parsing.metric_line import records_in
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.errors import UsageError
 from miles_tui.files import is_missing, open_plain
+from miles_tui.ingest.files.gzip_file import GZIP_MAGIC, is_packed, unpacked
 from miles_tui.ingest.files.log_file import STDIN, Log, is_stream, read_all
-from miles_tui.ingest.files.open_file import GZIP_MAGIC, PlainFile, unpacked, unreadable
+from miles_tui.ingest.files.open_file import PlainFile, unreadable
 from miles_tui.ingest.files.reverse_reader import blocks_backwards
 
 SEARCH_BLOCK = 1 << 17  # a mebibyte costs twice the time: its memory is fetched from the system again and again
@@ -90,7 +91,7 @@ def begin_in(parts: Sequence[Path], past: Past) -> tuple[int, int]:
     for number in range(len(parts) - 1, -1, -1):
         try:
             with PlainFile(str(parts[number])) as file:
-                packed = file.peek(2) == GZIP_MAGIC
+                packed = is_packed(file)
                 if packed and past.most is not None and number < len(parts) - 1:
                     return number + 1, 0
                 found = _in_packed(file, boundary, number) if packed else _in_plain(file, boundary, number)
@@ -173,7 +174,7 @@ def without_past(log: Log, past: Past) -> Log:
 def launch_facts(path: Path) -> list[Event]:
     """The printed arguments at the beginning of the log, for a reader that skips it. Raises UnreadableLog.
 
-    A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the one that has `ARGUMENTS` in it.
+    A launch is searched at 17 ms a mebibyte: nothing is, up to the piece before the first with one of `LAUNCH_WORDS`.
     """
     reader, before, found, read = Reader(), b"", False, 0
     facts: list[Event] = []

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.alerting.conditions.base import State
@@ -20,7 +19,6 @@ from miles_tui.ui.host import Host
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 OFF_LIGHT = Light("x", "off", "dim")
 QUESTION = "x again: {} off; its alert is silent until it is on again"
@@ -51,14 +49,11 @@ class ConditionsScreen(SubScreen):
         yield Lines(id="words")
         yield keys
 
-    def body(self) -> Widget:
-        return Listing(id="body")
-
     def on_mount(self) -> None:
-        self.query_one("#body", Listing).at = self._at
+        self.listing.at = self._at
 
     def fill(self) -> None:
-        listing, width, height = self.query_one("#body", Listing), self.size.width, self.size.height
+        listing, width, height = self.listing, self.size.width, self.size.height
         self.query_one("#words").display = height >= 20
         run = self.session.snapshot
         open_ = {alert.condition for alert in run.alerts if alert.open}
@@ -92,7 +87,7 @@ class ConditionsScreen(SubScreen):
 
     def action_switch(self) -> None:
         """Off becomes on, anything else off. It asks first where that takes an open alert away."""
-        name = self._ids[self.query_one("#body", Listing).at]
+        name = self._ids[self.listing.at]
         on = name in self.session.snapshot.off
         if not on and self._asked != name and any(a.open and a.condition == name for a in self.session.snapshot.alerts):
             self._question = name

@@ -65,11 +65,11 @@ class HelpScreen(SubScreen):
         lines.append([])
         for note in (*NOTES, _stays(self._glyphs)):
             lines += [[("text", " " * margin), ("dim", line)] for line in wrap(note, max(20, width - 2 * margin))]
-        self.query_one("#body", Listing).put(lines)
+        self.listing.put(lines)
         self._frame()
 
     def idle_keys(self) -> set[str]:
-        body = self.query_one("#body", Listing)
+        body = self.listing
         return set() if body.at or body.below else {"↑↓"}
 
 

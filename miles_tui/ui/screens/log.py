@@ -17,6 +17,7 @@ from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import clock, wrap
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.history.context_lines import ContextLines, find_place
+from miles_tui.present.footer import Keys
 from miles_tui.present.log_rows import LogBook
 from miles_tui.present.log_view import LEVELS, marked, whole_text
 from miles_tui.present.styled_text import Part, Spans
@@ -24,6 +25,7 @@ from miles_tui.runs.aside import aside
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
+from miles_tui.ui.typed import CURSOR, edited
 from miles_tui.ui.widgets.lines import Lines
 from miles_tui.ui.widgets.logview import LogView
 
@@ -45,25 +47,21 @@ class LogScreen(SubScreen):
     """The end of the log over a bounded ring, engine noise folded away. Subclasses show other lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", id="log.search", key_display="/", tooltip="Search in the lines shown"),
+        # At once, before the next key is sent anywhere: what follows it in one burst is text.
+        Binding("slash", "search", "Search", id="log.search", key_display="/", priority=True,
+                tooltip="Search in the lines shown"),
         Binding("n", "hit(1)", "Next", id="log.next", show=False, tooltip="The next match below"),
         Binding("N", "hit(-1)", "Match above", id="log.before", show=False, tooltip="The next match above"),
         Binding("f", "follow", "Follow", id="log.follow", tooltip="Follow the newest line, or stay here"),
-        Binding(
-            "w",
-            "level",
-            "Level",
-            id="log.level",
-            tooltip="On this screen the level: all, warnings and errors, errors, records",
-        ),
-        Binding(
-            "p", "role", "Process", id="log.role", tooltip="The lines of one process, of the next, of none, of all"
-        ),
+        Binding("w", "level", "Level", id="log.level",
+                tooltip="On this screen the level: all, warnings and errors, errors, records"),
+        Binding("p", "role", "Process", id="log.role",
+                tooltip="The lines of one process, of the next, of none, of all"),
         Binding("u", "noise", "Unfold", id="log.noise", tooltip="Show the engines' newest noise, or fold it away"),
         Binding("enter", "whole", "Whole line", id="log.whole", show=False, tooltip="The chosen line in full, below"),
         Binding("escape,q", "back", "Back", id="log.back", tooltip="Back; first out of the search"),
-    ]
-    FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (
+    ]  # fmt: skip
+    FOOTER: ClassVar[Keys] = (
               ("Esc", "back", 0), ("/", "search", 1), ("f", "follow", 2), ("w", "level", 3), ("p", "process", 4),
               ("u", "unfold", 5), ("n N", "match", 6), ("Enter", "whole line", 7))  # fmt: skip
     DEFAULT_CSS = """
@@ -148,7 +146,7 @@ class LogScreen(SubScreen):
         book = self.book
         parts = [Part(0, [("bright", self._place())])]
         if self._typed is not None:
-            return [Part(0, [("accent", "/"), ("bright", self._typed), ("accent", "▏")])]
+            return [Part(0, [("accent", "/"), ("bright", self._typed), ("accent", CURSOR)])]
         if book.found:
             hits = book.hits()
             at = hits.index(book.at) + 1 if book.at in hits else 0
@@ -172,7 +170,7 @@ class LogScreen(SubScreen):
             parts.append(Part(5, [("dim", "noise shown")]))
         return parts
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         return SEARCH_KEYS if self._typed is not None else super().footer()
 
     def idle_keys(self) -> set[str]:
@@ -220,32 +218,35 @@ class LogScreen(SubScreen):
         self._said = ""
         self._show()
 
-    def on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key | events.Paste) -> None:
         """While a search is typed, letters are text and no commands."""
-        if self._typed is not None and self._type(event):
-            event.stop()
-            event.prevent_default()
-
-    def _type(self, event: events.Key) -> bool:
-        typed = self._typed or ""
-        if event.key == "enter":
-            self._typed, self._said = None, ""
-            if typed and not self.book.search(typed):
-                self._said = self.book.why_not()
-            elif not typed:
-                self.book.found = ""
-        elif event.key == "escape":
-            self._typed = None
-        elif event.key == "backspace":
-            self._typed = typed[:-1] if typed else None
-        elif event.key == "ctrl+u":
-            self._typed = ""
-        elif event.is_printable and event.character:
-            self._typed = typed + event.character
-        else:
-            return False
+        if self._typed is None:
+            return
+        key = event.key if isinstance(event, events.Key) else ""
+        text = edited(self._typed, event)
+        if key == "enter":
+            self._search(self._typed)
+        elif text is None and key != "escape":
+            return
+        # Backspace where nothing is left leaves, as Esc does.
+        self._typed = text if self._typed or key != "backspace" else None
+        event.stop()
+        event.prevent_default()
         self._show()
-        return True
+
+    on_paste = on_key
+
+    def _search(self, text: str) -> None:
+        self._said = ""
+        if not text:
+            self.book.found = ""
+        elif not self.book.search(text):
+            self._said = self.book.why_not()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While one types, `/` is a character as others are and waits for its turn among them."""
+        del parameters
+        return action != "search" or self._typed is None
 
     def action_search(self) -> None:
         self._typed = ""
@@ -294,8 +295,7 @@ class LogScreen(SubScreen):
 class PlaceScreen(LogScreen):
     """The lines around a rollout's record, found in the file; where it can't be found, in the lines that are kept."""
 
-    FOOTER = (("Esc", "back", 0), ("/", "search", 1), ("w", "level", 2), ("p", "process", 3), ("u", "unfold", 4),
-              ("n N", "match", 5), ("Enter", "whole line", 6))  # fmt: skip
+    FOOTER = tuple(key for key in LogScreen.FOOTER if key[0] != "f")
 
     def __init__(
         self, host: Host, session: Session, parts: Sequence[Path], rollout: int, time: float | None = None

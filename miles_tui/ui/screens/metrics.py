@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.change import Change
-from miles_tui.core.text.cells import cells
+from miles_tui.core.text.cells import cells, cut
+from miles_tui.present.footer import Keys
 from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
 from miles_tui.present.name_filter import NameTest, matcher
 from miles_tui.present.signal_rows import detail_row
 from miles_tui.present.sparklines import Sparks
-from miles_tui.present.styled_text import Spans, width_of
+from miles_tui.present.styled_text import Spans, between, fitted, width_of
 from miles_tui.present.view_models import row_view, spans_of
 from miles_tui.runs.selection import Chosen, subject_of
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.messages import Grew
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.widgets.field import Field
+from miles_tui.ui.typed import CURSOR, edited
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 UNIT = cells(", tokens")  # the room that names leave for units; longer ones are where there is more
 FILTER_KEYS = (("Enter", "keep", 0), ("Esc", "clear", 1), ("↑↓", "select", 2))
@@ -58,6 +58,7 @@ class MetricsScreen(SubScreen):
         self._listed: object = None  # what the entries were made of: twins may part at any rollout
         self._fits: NameTest = matcher("")
         self._wrong = ""
+        self._typing = False  # into the filter
         self._drawn: dict[str, tuple[object, Spans]] = {}
 
     @property
@@ -65,23 +66,16 @@ class MetricsScreen(SubScreen):
         return self.session.chosen
 
     @property
-    def _list(self) -> Listing:
-        return self.query_one("#body", Listing)
-
-    @property
     def current(self) -> MetricEntry | None:
         """The line under the cursor."""
-        at = self._list.at
+        at = self.listing.at
         return self._entries[at] if at < len(self._entries) else None
 
     # -- what is shown -------------------------------------------------------------------------
 
-    def body(self) -> Widget:
-        return Listing(id="body")
-
     def compose(self) -> ComposeResult:
         head, title, body, keys = super().compose()
-        yield from (head, title, Field(self.chosen.filter, id="field"), body, Lines(id="words"), keys)
+        yield from (head, title, Lines(id="field"), body, Lines(id="words"), keys)
 
     def on_mount(self) -> None:
         self._refit()
@@ -97,7 +91,7 @@ class MetricsScreen(SubScreen):
             return
         self.query_one("#field").styles.margin = (0, 0, 1 if self.size.height >= 20 else 0, 0)
         self._list_anew()
-        self._list.put(Lazily(len(self._entries), self._line))
+        self.listing.put(Lazily(len(self._entries), self._line))
         self._show_field()
         self._show_words()
         self._frame()
@@ -112,7 +106,7 @@ class MetricsScreen(SubScreen):
             at = self.chosen.at
             found = (i for i, e in enumerate(self._entries) if (at in e.names and not e.is_group) or e.group == at)
             first = next((i for i, e in enumerate(self._entries) if not e.is_group), 0)
-            self._list.at = next(found, first)
+            self.listing.at = next(found, first)
         longest = max((cells(e.label) for e in self._entries if not e.is_group), default=0)
         self._widths = widths(self.size.width, longest + UNIT)
 
@@ -135,23 +129,22 @@ class MetricsScreen(SubScreen):
         return spans
 
     def _show_field(self) -> None:
-        field, margin = self.query_one("#field", Field), self._widths.margin
+        text, width = self.chosen.filter, self.size.width
         shown = len({name for e in self._entries for name in e.names})
         count, missing = len(self.session.curves.metrics), self.session.snapshot.metrics_left_out
-        said = f"{shown} of {count}" if self.chosen.filter else f"{count} metrics"
+        said = f"{shown} of {count}" if text else f"{count} metrics"
         left_out = f", {missing} values of more left out" if missing else ""
-        edge = " " * margin
-        label: Spans = [
-            ("text", edge),
-            ("bright", "metrics"),
-            ("dim", "  / " if self.focused is field or field.text else ""),
-        ]
+        edge = " " * self._widths.margin
+        line: Spans = [("text", edge), ("bright", "metrics"), ("dim", "  / " if self._typing or text else "")]
+        room = max(4, width - width_of(line) - 2)
+        line += [("bright", cut(text[::-1], room)[::-1])]  # the end is being typed
+        line += [("accent", CURSOR)] if self._typing else []
         aside: Spans = [("watch", self._wrong + edge)] if self._wrong else [("dim", said + left_out + edge)]
-        field.put(label, aside)
+        self.query_one("#field", Lines).show([fitted(between(line, aside, width), width)])
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         """On a group, Enter opens it; a signal has its row without a pin."""
-        if self.focused is self.query_one("#field", Field):
+        if self._typing:
             return FILTER_KEYS
         keys, entry = super().footer(), self.current
         if entry is None or not entry.is_group:
@@ -195,25 +188,41 @@ class MetricsScreen(SubScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While one types, `/` is a character as others are and waits for its turn among them."""
         del parameters
-        return action != "filter" or self.focused is not self.query_one("#field", Field)
+        return action != "filter" or not self._typing
 
     def action_filter(self) -> None:
-        """Type into the filter."""
-        self.set_focus(self.query_one("#field", Field))
+        """Type into the filter, or no more."""
+        self._type(True)
+
+    def on_click(self, event: events.Click) -> None:
+        self._type(event.widget is self.query_one("#field"))
+
+    def _type(self, typing: bool) -> None:
+        self._typing = typing
         self._show_field()
         self._frame()
 
-    def on_field_typed(self, event: Field.Typed) -> None:
-        self.chosen.filter = event.text
+    def on_key(self, event: events.Key | events.Paste) -> None:
+        """While one types, keys write; Enter, Esc and the arrows leave."""
+        key = event.key if isinstance(event, events.Key) else ""
+        text = edited(self.chosen.filter, event) if key != "escape" else ""
+        leaves = key in ("enter", "escape", "down", "up", "tab")
+        if not self._typing or (text is None and not leaves):
+            return
+        event.stop()
+        event.prevent_default()
+        if text is not None and text != self.chosen.filter:
+            self._filter(text)
+        if key in ("up", "down"):
+            self.listing.action_move(-1 if key == "up" else 1)
+        self._type(not leaves)
+
+    on_paste = on_key
+
+    def _filter(self, text: str) -> None:
+        self.chosen.filter = text
         self._refit()
         self.fill()
-
-    def on_field_left(self, event: Field.Left) -> None:
-        self.set_focus(self._list)
-        if event.key in ("up", "down"):
-            self._list.action_move(-1 if event.key == "up" else 1)
-        self._show_field()
-        self._frame()
 
     def _refit(self) -> None:
         """What is typed decides; a regex that is not finished leaves the list as it is."""
@@ -259,9 +268,6 @@ class MetricsScreen(SubScreen):
     def action_leave(self) -> None:
         """Without a filter, back."""
         if self.chosen.filter:
-            field = self.query_one("#field", Field)
-            field.text = self.chosen.filter = ""
-            self._refit()
-            self.fill()
+            self._filter("")
         else:
             self.app.pop_screen()

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.run.change import Change
+from miles_tui.present.footer import footer_line
 from miles_tui.present.header import sentence
+from miles_tui.present.layout import margin_of
 from miles_tui.present.metric_tree import Lazily
 from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles
-from miles_tui.present.styled_text import Part, Spans, between, fitted, packed, width_of
+from miles_tui.present.styled_text import Part, Spans, packed
 from miles_tui.present.view_models import HeaderView
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 if TYPE_CHECKING:
     from miles_tui.runs.sources import Feed
@@ -49,17 +49,10 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self._settled = False  # every log was read once, or the cursor was moved
         self._away = False  # a run was opened: on return the cursor is at the one that was shown last
 
-    def body(self) -> Widget:
-        return Listing(id="body")
-
-    @property
-    def _listing(self) -> Listing:
-        return self.query_one("#body", Listing)
-
     @property
     def chosen(self) -> int:
         """The number of the run under the cursor, as the app counts them."""
-        return self._runs.number_of(self._order[min(self._listing.at, len(self._order) - 1)])
+        return self._runs.number_of(self._order[min(self.listing.at, len(self._order) - 1)])
 
     def on_mount(self) -> None:
         self.sort()
@@ -75,7 +68,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
     def sort(self) -> None:
         """Newest first, the cursor at the run where it was."""
         self._order = self._navigation.newest_first()
-        self._listing.at = next((i for i, feed in enumerate(self._order) if feed is self._chosen), 0)
+        self.listing.at = next((i for i, feed in enumerate(self._order) if feed is self._chosen), 0)
 
     async def _look(self) -> None:
         if self.app.screen is self:
@@ -99,7 +92,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         self._look_at()
         by_feed = {id(feed): row for feed, row in zip(self._runs.all_feeds, rows, strict=True)}
         ordered = [by_feed[id(feed)] for feed in self._order]
-        self._listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
+        self.listing.put(Lazily(len(ordered), lambda at: run_line(ordered[at], columns, today)))
         self.query_one("#title", Lines).show([table_titles(columns)])
         self._frame(rows)  # it says how many follow below
 
@@ -111,15 +104,12 @@ class RunsScreen(SubScreen, inherit_bindings=False):
             worst_first = [Part(i, part.long) for i, part in enumerate(summary[1:] or summary)]
             self.query_one("#head", Lines).show([packed(worst_first, width, gap="  "), *need])
             return
-        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         self.query_one("#head", Lines).show([edge + packed(summary, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
-        below = self._listing.below
+        below = self.listing.below
         more: Spans = [("dim", f"↓ {below} more")] if below else []
-        room = width - 2 * margin - (width_of(more) + 2 if more else 0)
-        line = fitted([("accent", self._said)], room) if self._said else packed(keys, room, gap="  ")
-        line = between(line, more, width - 2 * margin)
+        line = footer_line(self.footer(), width - 2 * margin, self._said, more)
         self.query_one("#keys", Lines).show([edge + line])
 
     def idle_keys(self) -> set[str]:

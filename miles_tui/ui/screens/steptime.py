@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.change import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
+from miles_tui.present.layout import margin_of
 from miles_tui.present.sparklines import Sparks
 from miles_tui.present.step_time_bar import bar, phase_line, step_time_title, step_time_titles
 from miles_tui.present.styled_text import Spans
@@ -19,7 +19,6 @@ from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
-from miles_tui.ui.widgets.listing import Listing
 
 NO_TIMES = "no step's times so far: the trainer logs them as perf/step_time and the like"
 WITHIN = "; timed inside the waiting"
@@ -45,9 +44,6 @@ class StepTimeScreen(SubScreen):
         self._split: Split | None = None
         self._taken: object = None
 
-    def body(self) -> Widget:
-        return Listing(id="body")
-
     def compose(self) -> ComposeResult:
         head, title, body, keys = super().compose()
         yield from (head, title, Lines(id="bar"), Lines(id="titles"), body, Lines(id="words"), keys)
@@ -70,7 +66,7 @@ class StepTimeScreen(SubScreen):
         self._take()
         self.query_one("#bar").styles.height = 3 if height >= 20 else 2 if height >= 13 else 1
         self.query_one("#titles").display = height >= 13
-        margin, found = 2 if width >= 110 else 1 if width >= 76 else 0, self._split
+        margin, found = margin_of(width), self._split
         if found is None:
             self.query_one("#bar", Lines).show([[("dim", " " * margin + fit_text(NO_TIMES, width - 2 * margin))]])
             return
@@ -81,7 +77,7 @@ class StepTimeScreen(SubScreen):
         name = 19 if width >= 50 else min(19, width - 18)
         self.query_one("#titles", Lines).show([step_time_titles(width, margin, name, found.steps)])
         rows = [phase_line(s, found, width, margin, name, self._sparks.draw, self._plain) for s in self.lines]
-        self.query_one("#body", Listing).put(rows)
+        self.listing.put(rows)
         self._show_words()
         self._frame()
 
@@ -97,7 +93,7 @@ class StepTimeScreen(SubScreen):
             self._taken, self._split = state, split(perf, self.session.curves.window)
 
     def _show_words(self) -> None:
-        spent, margin = self._current(), 2 if self.size.width >= 110 else 1 if self.size.width >= 76 else 0
+        spent, margin = self._current(), margin_of(self.size.width)
         said = "what a step takes beside these phases"
         if spent is not None and spent.part.metrics:
             known = [m.line() for name in spent.part.metrics if (m := meaning_of(name)) is not None]
@@ -106,7 +102,7 @@ class StepTimeScreen(SubScreen):
         self.query_one("#words", Lines).show([[("dim", " " * margin + text)]])
 
     def _current(self) -> Spent | None:
-        at, lines = self.query_one("#body", Listing).at, self.lines
+        at, lines = self.listing.at, self.lines
         return lines[at] if at < len(lines) else None
 
     def on_listing_moved(self) -> None:

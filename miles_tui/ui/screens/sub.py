@@ -10,27 +10,27 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from miles_tui.core.run.change import Change
+from miles_tui.present.footer import Keys, footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
-from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH
-from miles_tui.present.styled_text import Part, Spans, fitted, packed
+from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, margin_of
+from miles_tui.present.styled_text import Part, Spans, packed
 from miles_tui.present.view_models import header_view
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.base import OurScreen
 from miles_tui.ui.widgets.lines import Lines
+from miles_tui.ui.widgets.listing import Listing
 
 BACK_KEYS: list[BindingType] = [
     Binding("escape,q", "app.pop_screen", "Back", id="screen.back", tooltip="Back to the run"),
 ]
 
-SAID_SECONDS = 6.0  # how long the footer shows what a key did
-
 
 class SubScreen(OurScreen):
-    """A head of one line, a body, a footer of keys. `FOOTER` is (key, word, rank) as in `ui.keys`."""
+    """A head of one line, a body, a footer of keys. `FOOTER` has the keys that it tells of."""
 
     BINDINGS: ClassVar[list[BindingType]] = BACK_KEYS
-    FOOTER: ClassVar[tuple[tuple[str, str, int], ...]] = (("Esc", "back", 0),)
+    FOOTER: ClassVar[Keys] = (("Esc", "back", 0),)
     DEFAULT_CSS = """
     SubScreen { layout: vertical; overflow: hidden; background: $ground; color: $text-ink; }
     SubScreen:ansi { background: $ground; color: $text-ink; }  /* Textual's own rule for 16 colours is as near */
@@ -42,11 +42,15 @@ class SubScreen(OurScreen):
     def __init__(self, host: Host, session: Session, title: str) -> None:
         super().__init__(host, session)
         self._title = [Part(0, [("bright", title)])]
-        self._said = ""
 
     def body(self) -> Widget:
-        """What stands between head and footer; its id is `body`."""
-        raise NotImplementedError
+        """What stands between head and footer, with the id `body`: a list, where a screen has nothing else."""
+        return Listing(id="body")
+
+    @property
+    def listing(self) -> Listing:
+        """The list between head and footer."""
+        return self.query_one("#body", Listing)
 
     def fill(self) -> None:
         """Put the content into the body; called when the size or the run changed."""
@@ -84,23 +88,12 @@ class SubScreen(OurScreen):
         """Show another run."""
         self.session = session
 
-    def say(self, text: str) -> None:
-        """Show a short message in the footer for a moment."""
-        self._said = text
-        self._frame()
-        self.set_timer(SAID_SECONDS, lambda: self._unsay(text))
-
-    def _unsay(self, text: str) -> None:
-        if self._said == text:
-            self._said = ""
-            self._frame()
-
     def retitle(self, title: list[Part]) -> None:
         """Change the second line."""
         self._title = title
         self._frame()
 
-    def footer(self) -> tuple[tuple[str, str, int], ...]:
+    def footer(self) -> Keys:
         """The keys that work at this moment."""
         idle = self.idle_keys()
         return tuple(entry for entry in self.FOOTER if entry[0] not in idle)
@@ -114,13 +107,11 @@ class SubScreen(OurScreen):
         if self.too_small:
             self.query_one("#head", Lines).show(sentence(header_view(self.session.snapshot), width, self.size.height))
             return
-        margin = 2 if width >= 110 else 1 if width >= 76 else 0
+        margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
         navigation = self.host.navigation
         around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
         self.query_one("#head", Lines).show(heading(header_view(self.session.snapshot), around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
-        keys = [Part(rank, [("accent", key), ("dim", f" {word}")]) for key, word, rank in self.footer()]
-        line: Spans = [("accent", self._said)] if self._said else packed(keys, width - 2 * margin, gap="  ")
-        self.query_one("#keys", Lines).show([edge + fitted(line, width - 2 * margin)])
+        self.query_one("#keys", Lines).show([edge + footer_line(self.footer(), width - 2 * margin, self._said)])

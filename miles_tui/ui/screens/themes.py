@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 
 from miles_tui.core.text.cells import fit_text, pad
 from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
-from miles_tui.ui.widgets.listing import Listing
 
 
 class ThemeScreen(SubScreen):
@@ -29,20 +27,9 @@ class ThemeScreen(SubScreen):
         self._before = host.look
         self._looks = list(host.looks.all().values())
 
-    def body(self) -> Widget:
-        return Listing(id="body")
-
     def on_mount(self) -> None:
         names = [look.name for look in self._looks]
-        self.query_one("#body", Listing).at = names.index(self._before.name) if self._before.name in names else 0
-
-    def list_again(self) -> None:
-        """The files changed: the cursor stays at the theme that is worn."""
-        host = self.host
-        self._looks = list(host.looks.all().values())
-        self._before = host.looks.all().get(self._before.name, self._before)
-        self.query_one("#body", Listing).at = [look.name for look in self._looks].index(host.look.name)
-        self.fill()
+        self.listing.at = names.index(self._before.name) if self._before.name in names else 0
 
     def fill(self) -> None:
         widest = max((len(look.name) for look in self._looks), default=0)
@@ -50,10 +37,10 @@ class ThemeScreen(SubScreen):
         lines: list[Spans] = [
             [("text", f"  {pad(look.name, widest)}  "), ("dim", fit_text(look.title, room))] for look in self._looks
         ]
-        self.query_one("#body", Listing).put(lines)
+        self.listing.put(lines)
 
     def on_listing_moved(self) -> None:
-        self._wear(self.query_one("#body", Listing).at)
+        self._wear(self.listing.at)
 
     def on_listing_picked(self) -> None:
         self.leave()

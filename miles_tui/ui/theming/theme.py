@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 
-from miles_tui.config.toml_file import parsed, read_toml_text
+from miles_tui.config.toml_file import parsed, read_toml_text, toml_files
 from miles_tui.errors import BadSetting
-from miles_tui.files import named
 from miles_tui.ui.theming.roles import GROUNDS, ROLES
 
 if TYPE_CHECKING:
@@ -174,12 +173,7 @@ def load_themes(folders: Iterable[Path]) -> Loaded:
 
     loaded = Loaded()
     for folder in folders:
-        try:
-            paths = named(folder, ".toml")
-        except OSError as error:
-            paths = []
-            loaded.failed.append(f"{folder}: can't be read: {error.strerror or error}")
-        for path in paths:
+        for path in toml_files(folder, loaded.failed):
             try:
                 loaded.themes[path.stem] = complete(path.stem, checked_theme(path, _read_theme(path)))
             except BadSetting as error:

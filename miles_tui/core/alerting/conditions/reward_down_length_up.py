@@ -158,18 +158,7 @@ def _bounds(values: list[float], lengths: list[int], noise: float) -> list[float
     for k in lengths:
         start = len(values) - k
         until = sums[start]
-        if start >= 32:  # all of `BEFORE`, spelled out: a third of the whole cost
-            level, older = (until - sums[start - 4]) / 4, (until - sums[start - 8]) / 8
-            if older < level:
-                level = older
-            older = (until - sums[start - 16]) / 16
-            if older < level:
-                level = older
-            older = (until - sums[start - 32]) / 32
-            if older < level:
-                level = older
-        else:
-            level = min([(until - sums[start - m]) / m for m in BEFORE if m < start] + [until / start])
+        level = min([(until - sums[start - m]) / m for m in BEFORE if m < start] + [until / start])
         g, root = LEAST_ROOTS[k]
         gain = ramps[k - 1] - level * g
         found.append(slack if gain <= 0.0 else gain / (noise * root) + slack)
@@ -251,7 +240,7 @@ class RewardDownLengthUp(LatchedRule):
 
         From the lowest of the levels and the least root of any of them, with the length's drift left out, both
         scores come out too high, never too low. Sums of all values make that O(1) for each length: 20 µs where
-        working all turns out costs 200.
+        working all turns out costs 200, which would make all the rules together 40 % slower.
         """
         size, norm = len(losses), self.reward.norm
         known = self.reward.known_start and norm and size < Track.KEPT
