@@ -47,6 +47,17 @@ def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tailer, log:
     assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED), lines(30, 90)]
 
 
+def test_a_text_that_came_and_went_in_an_emptied_file_has_a_cut_at_either_end(tail: Tailer, log: Path) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    os.truncate(log, 0)
+    assert look(tail) == [Cut(Why.TRUNCATED)]
+    append(log, lines(20, 30))
+    shutil.copy(log, f"{log}.1")
+    os.truncate(log, 0)
+    assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED)]
+
+
 def test_a_packed_copy_is_known(tail: Tailer, log: Path) -> None:
     append(log, lines(0, 20))
     look(tail)

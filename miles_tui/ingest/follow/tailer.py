@@ -281,7 +281,8 @@ class Tailer:
 
     def _from_its_beginning(self, held: PlainFile, before: list[TextFile]) -> None:
         """Next comes what was truncated away, then the file's present text."""
-        goes_on = bool(before) and before[0].offset > 0
+        # Behind a text that is empty so far the cut was said when it was emptied.
+        goes_on = not held.offset or (bool(before) and before[0].offset > 0)
         self._succession.remember(held)
         held.starts_at(NOTHING)
         whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]
