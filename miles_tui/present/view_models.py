@@ -18,7 +18,7 @@ from miles_tui.core.run.monitor import Curves
 from miles_tui.core.run.snapshot import RunSnapshot, SignalSnapshot
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
-from miles_tui.present.evidence_words import evidence_of
+from miles_tui.present.alerts.evidence_words import evidence_of
 from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
 from miles_tui.present.state_words import VERDICT_SIGNS
 

@@ -15,7 +15,7 @@ from miles_tui.core.model.signals import SIGNALS, Signal
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.snapshot import PhaseSnapshot
 from miles_tui.core.text.cells import cells
-from miles_tui.present.alert_list import as_text, notes
+from miles_tui.present.alerts.alert_list import as_text, notes
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.present.signal_rows import common_owner, detail_row, range_text, signal_row, title_row

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import clock
-from miles_tui.present.alert_detail import numbers_of
+from miles_tui.present.alerts.alert_detail import numbers_of
 from miles_tui.present.empty_state import calm_lines
 from miles_tui.present.footer import footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
