@@ -10,8 +10,9 @@ from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.snapshot_builder import snapshot_of
+from miles_tui.present.header import verdict
 from miles_tui.present.status_line import paste, status_line
-from miles_tui.present.view_models import header_view
+from miles_tui.present.styled_text import plain_text
 
 DONE = Event(EventKind.JOB_DONE, "Job 'raysubmit_1' succeeded", 99_000.0)
 FAILED = Event(EventKind.JOB_FAILED, "Job 'raysubmit_1' failed", 99_000.0)
@@ -32,13 +33,13 @@ SILENCE = Event(EventKind.CLOCK, time=99_000.0)
 def test_a_sign_means_the_same_as_on_the_screen(end: list[Item], line: str) -> None:
     run = state([*healthy(30), *end])
     assert status_line(snapshot_of(run)) == line
-    assert header_view(snapshot_of(run)).shape == line[0]
+    assert plain_text(verdict(snapshot_of(run)))[0] == line[0]
 
 
 def test_a_warning_is_told_from_a_critical_alert() -> None:
     run = state([*healthy(30), *rollout(30, clip=0.001)])
     assert status_line(snapshot_of(run)) == "△1 clipped-on-policy · 30"
-    assert header_view(snapshot_of(run)).shape == "△"
+    assert plain_text(verdict(snapshot_of(run)))[0] == "△"
 
 
 def test_an_alert_before_the_first_rollout_is_said() -> None:

@@ -21,7 +21,7 @@ from miles_tui.core.model.records import Record
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.ingest.discovery import find_logs
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 from miles_tui.runs.read_run import read_as_of
 
 GAP_JUMP = str(LOGS / "gap-jump.log")

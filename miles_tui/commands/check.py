@@ -22,8 +22,8 @@ from miles_tui.core.text.cells import number
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.errors import MilesTuiError
 from miles_tui.ingest.discovery import Log, age_seconds, find_logs, here, newest_log
-from miles_tui.present.alert_report import AlertReport, alert_report
-from miles_tui.present.evidence_words import evidence_of
+from miles_tui.present.alerts.alert_report import AlertReport, alert_report
+from miles_tui.present.alerts.evidence_words import evidence_of
 from miles_tui.present.state_words import since_words
 from miles_tui.runs.read_run import read_to_end
 from miles_tui.stdio import complain, hand_over, not_all, say

@@ -16,7 +16,7 @@ from miles_tui.core.run.monitor import Curves
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.numbers import number
 from miles_tui.core.text.sanitize import harmless_name
-from miles_tui.present.alert_list import SEVERITY_MARKS
+from miles_tui.present.alerts.alert_list import SEVERITY_MARKS
 from miles_tui.present.plot.chart import Other, PointMark, readout
 from miles_tui.present.signal_rows import range_text
 from miles_tui.present.styled_text import Part, Spans

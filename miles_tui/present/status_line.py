@@ -9,7 +9,7 @@ from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.run.snapshot import RunSnapshot, Values
 from miles_tui.core.text.cells import clock, duration, number
-from miles_tui.present.evidence_words import evidence_of
+from miles_tui.present.alerts.evidence_words import evidence_of
 from miles_tui.present.state_words import VERDICT_SIGNS, how_far, since_words
 
 MOST_ALERTS = 6  # in a report: more is no longer read in a chat

@@ -18,12 +18,11 @@ from miles_tui.core.run.monitor import Curves
 from miles_tui.core.run.snapshot import RunSnapshot, SignalSnapshot
 from miles_tui.core.stats.mann_kendall import trend
 from miles_tui.core.text.sanitize import harmless
-from miles_tui.present.evidence_words import evidence_of
+from miles_tui.present.alerts.evidence_words import evidence_of
 from miles_tui.present.plot.sparkline_axis import Axis, Span, joined
 from miles_tui.present.state_words import VERDICT_SIGNS
 
 KEPT_POINTS = 64  # newest rollouts that the trend and the change look at
-LEAST_PHASE = 60.0  # seconds: clock times are minutes
 CHANGE_OVER = 10  # rollouts
 TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, not of the whole run
 
@@ -91,29 +90,6 @@ class RowView:
 
 
 @dataclass(slots=True, frozen=True)
-class HeaderView:
-    """The state of the run in words; times are seconds of the log's own clock."""
-
-    shape: str = "○"
-    style: str = "dim"
-    verdict: str = "waiting"
-    rollout: int | None = None
-    total: int | None = None
-    phase: str = ""
-    since: float | None = None
-    last: float | None = None
-    usual: float | None = None
-    ends: float | None = None
-    attempt: int = 1
-    profile: str = ""
-    misfit: bool = False  # the run's printed arguments are not the profile's
-    until: float | None = None  # when the phase usually ends
-    updates: int | None = None  # k: optimizer steps a rollout
-    off: int = 0  # conditions switched off
-    rebased: int | None = None  # the rollout since which the person's new baseline counts
-
-
-@dataclass(slots=True, frozen=True)
 class AlertView:
     """One alert, its words and its life."""
 
@@ -140,37 +116,6 @@ class AlertView:
     def over(self) -> bool:
         """Whether nothing of it is open: it is resolved, or its condition is switched off."""
         return self.state in OVER
-
-
-def header_view(run: RunSnapshot) -> HeaderView:
-    """The header of now."""
-    verdict, left = run.verdict, run.left
-    shape, style = SHAPES[run.kind]
-    return HeaderView(
-        shape=shape,
-        style=style,
-        verdict=verdict,
-        rollout=run.rollout,
-        total=run.planned,
-        phase=run.phase.name if not run.ended else "" if run.ended == verdict else run.ended,
-        since=run.phase.since,
-        until=_until(run),
-        last=run.last,
-        usual=run.usual,
-        ends=run.last + left if left is not None and run.last is not None and not run.ended else None,
-        attempt=run.attempt,
-        profile=run.profile,
-        misfit=bool(run.misfit),
-        updates=run.updates_per_rollout,
-        off=len(run.off),
-        rebased=None if run.rebased_at is None else run.rebased_at + 1,
-    )
-
-
-def _until(run: RunSnapshot) -> float | None:
-    """When the phase usually ends; a phase that is over within a minute or so says nothing by the clock."""
-    since, end = run.phase.since, run.phase.until
-    return end if since is not None and end is not None and end - since >= LEAST_PHASE else None
 
 
 def spans_of(values: Curves, names: Iterable[str] = ()) -> list[Span]:

@@ -15,7 +15,7 @@ from miles_tui.core.alerting.alert import AlertSnapshot, AlertState
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.sanitize import harmless
-from miles_tui.present.alert_report import AlertReport, told_report
+from miles_tui.present.alerts.alert_report import AlertReport, told_report
 
 RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no sooner
 ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told

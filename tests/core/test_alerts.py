@@ -19,8 +19,8 @@ from miles_tui.core.alerting.engine import GRACE, KEPT_ALERTS, Judge
 from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.ranges import RANGE_FROM, Learning, Range
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.present.alert_report import alert_report
-from miles_tui.present.evidence_words import evidence_words, told_words
+from miles_tui.present.alerts.alert_report import alert_report
+from miles_tui.present.alerts.evidence_words import evidence_words, told_words
 
 
 def states(rollouts: Sequence[Rollout], condition: str) -> list[State]:

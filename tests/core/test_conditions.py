@@ -14,7 +14,7 @@ from miles_tui.core.alerting.engine import PATIENCE, Judge
 from miles_tui.core.alerting.rule_slot import IDLE
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.text.numbers import number
-from miles_tui.present.evidence_words import evidence_sentence, evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_sentence, evidence_words
 
 Values = dict[str, float]
 

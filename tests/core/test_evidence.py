@@ -20,7 +20,7 @@ from miles_tui.core.alerting.evidence import Evidence, Measured
 from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.run.run_state import RunState
-from miles_tui.present.evidence_words import evidence_sentence, evidence_words, told_words
+from miles_tui.present.alerts.evidence_words import evidence_sentence, evidence_words, told_words
 
 
 def changed(at: int, **by: Callable[[int, float], float]) -> list[Rollout]:

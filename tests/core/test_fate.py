@@ -13,7 +13,7 @@ from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.daylight_saving import put_forward
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.snapshot_builder import snapshot_of
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 PLAN: list[Item] = [args(num_rollout=10), *healthy(10)]
 END = 1000.0 + 9 * SECONDS + 101  # the last planned rollout's line

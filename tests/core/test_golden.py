@@ -24,7 +24,7 @@ from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.alerting.profile import Profile, SignalProfile, TimeProfile
 from miles_tui.core.model.rollout import Rollout
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 TABLE = Path(__file__).with_name("golden.txt")
 Values = dict[str, float]

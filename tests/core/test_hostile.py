@@ -21,7 +21,7 @@ from miles_tui.core.run.rollout_assembler import MOST_OPEN
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.core.run.update_means import MOST_MEANS
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 from miles_tui.present.status_line import paste, status_line
 
 CHUNK = 1 << 16

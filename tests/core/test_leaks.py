@@ -12,7 +12,7 @@ from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.parsing.leaks import LEAK_PIECE, MOST_KINDS, MOST_LINES
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 ROLLOUT = "[2026-10-15 16:02:38.107 x] metrics.py:89 - rollout {}: {{'rollout/raw_reward': 0.5}}\n"
 NOISE = "(SGLangEngine pid=9) Decode batch. #token: 17000, token usage: 0.42, gen throughput (token/s): 4000.00 █\n"

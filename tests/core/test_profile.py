@@ -14,7 +14,7 @@ from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.alerting.profile import Profile, SignalProfile
 from miles_tui.core.alerting.ranges import Range
 from miles_tui.errors import BadSetting
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from miles_tui.core.model.series import DEAD, PAUSED
 from miles_tui.core.run.change import Change
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.run_state import RunState
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
 

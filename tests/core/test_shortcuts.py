@@ -32,7 +32,7 @@ from miles_tui.core.stats.robust import (
     pulled_in,
     step_noise,
 )
-from miles_tui.present.evidence_words import evidence_sentence
+from miles_tui.present.alerts.evidence_words import evidence_sentence
 
 
 @pytest.mark.parametrize("shape", [STEP_SHAPE, RAMP_SHAPE, Shape(0.7, 0.3)])

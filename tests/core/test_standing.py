@@ -16,7 +16,7 @@ from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.snapshot_builder import snapshot_of
-from miles_tui.present.evidence_words import evidence_of, evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_of, evidence_words
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 

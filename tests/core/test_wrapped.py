@@ -16,7 +16,7 @@ from miles_tui.core.parsing.diagnose import diagnose
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.parsing.wrapped import Unwrap, is_wrapped
 from miles_tui.core.run.run_state import RunState
-from miles_tui.present.evidence_words import evidence_words
+from miles_tui.present.alerts.evidence_words import evidence_words
 
 LINES = [
     f"\x1b[36m(Trainer pid=4)\x1b[0m [2026-09-02 18:{n:02}:00.125 actor_cell0_rank0] log_utils.py:542 - "

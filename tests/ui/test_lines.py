@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from miles_tui.core.alerting.conditions import CONDITIONS
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.model.signals import SIGNALS, Signal
+from miles_tui.core.run.monitor import Monitor
+from miles_tui.core.run.snapshot import PhaseSnapshot
 from miles_tui.core.text.cells import cells
-from miles_tui.present.alert_list import as_text, notes
+from miles_tui.present.alerts.alert_list import as_text, notes
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, columns, plan
 from miles_tui.present.signal_rows import common_owner, detail_row, range_text, signal_row, title_row
 from miles_tui.present.styled_text import Part, Spans, packed, plain_text, width_of
-from miles_tui.present.view_models import LIGHTS, AlertView, HeaderView, RowView
+from miles_tui.present.view_models import LIGHTS, AlertView, RowView
 
 GAP = RowView("gap", last=0.0387123, mean=0.03871, change=-0.0004, trend=1, low=0.0146, high=0.0154, owner="first 10",
               light=LIGHTS["critical"])  # fmt: skip
@@ -114,7 +116,11 @@ def test_the_detail_has_whole_pieces_only(width: int) -> None:
     assert not row.endswith(("to", "0.0136", "."))
 
 
-HEADER = HeaderView("▲", "critical", "1 alert", 31, 48, "training", 61_200.0, 61_320.0, 147.0, 64_000.0, 2, "manual")
+HEADER = dataclasses.replace(
+    Monitor().snapshot(), kind="alert", verdict="1 alert", rollout=31, planned=48,
+    phase=PhaseSnapshot("training", 61_200.0), last=61_320.0, usual=147.0, left=2_680.0, attempt=2, profile="manual",
+)  # fmt: skip
+UNTIL = PhaseSnapshot("training", 61_200.0, 61_380.0)
 AROUND = Surroundings("some-long-name-of-a-log.log", notes=("polling every 0.2 s",), frozen=True)
 
 
@@ -137,7 +143,7 @@ def test_the_header_in_full() -> None:
 
 
 def test_the_header_says_what_the_person_should_know() -> None:
-    view = dataclasses.replace(HEADER, until=61_380.0, updates=4, off=1, rebased=12)
+    view = dataclasses.replace(HEADER, phase=UNTIL, updates_per_rollout=4, off=frozenset({"stalled"}), rebased_at=11)
     around = Surroundings("a.log", age="4 min ago", zone="UTC+5:30", bar=(77, 256))
     first, second = (plain_text(line) for line in heading(view, around, 200, 2, 0))
     assert "phase training since 17:00   generated 77 of 256   usually until 17:03" in first
@@ -149,7 +155,7 @@ def test_the_header_says_what_the_person_should_know() -> None:
 
 
 def test_the_header_has_dates_where_the_last_line_is_of_another_day() -> None:
-    view = dataclasses.replace(HEADER, ends=61_320.0 + 86_400)
+    view = dataclasses.replace(HEADER, left=86_400.0)
     day = 86_400.0
     fresh = plain_text(heading(view, Surroundings("a.log"), 160, 2, 0)[1])
     assert "last line 17:02 · ends about 2 Jan 17:02" in fresh
@@ -168,12 +174,12 @@ def test_a_header_of_one_line_has_the_name_of_a_log_where_there_is_room() -> Non
 
 
 def test_the_phase_says_rollout_only_behind_its_label() -> None:
-    view = dataclasses.replace(HEADER, phase="rollout")
+    view = dataclasses.replace(HEADER, phase=PhaseSnapshot("rollout", 61_200.0))
     assert "phase rollout since 17:00" in plain_text(heading(view, Surroundings(), 120, 1, 0)[0])
     assert (
         plain_text(heading(view, Surroundings(), 50, 1, 0)[0]).rstrip() == "▲ 1 alert   rollout 31 of 48   generating"
     )
-    unknown = dataclasses.replace(view, since=None)
+    unknown = dataclasses.replace(view, phase=PhaseSnapshot("rollout"))
     assert (
         plain_text(heading(unknown, Surroundings(), 60, 2, 0)[0]).rstrip()
         == "▲ 1 alert   rollout 31 of 48   generating"
@@ -213,7 +219,7 @@ def test_an_answer_to_a_key_comes_first_where_there_is_one_line() -> None:
 
 @pytest.mark.parametrize("verdict", ["stalled", "crashed"])
 def test_a_run_that_stands_still_has_no_end_in_sight(verdict: str) -> None:
-    view = dataclasses.replace(HEADER, verdict=verdict, until=61_380.0)
+    view = dataclasses.replace(HEADER, verdict=verdict, kind=verdict, phase=UNTIL)
     for lines in (1, 2):
         said = " ".join(plain_text(line) for line in heading(view, Surroundings("a.log"), 200, lines, 0))
         assert "ends" not in said

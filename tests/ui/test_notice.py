@@ -21,7 +21,7 @@ from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.run_state import RunState
 from miles_tui.core.run.snapshot_builder import snapshot_of
 from miles_tui.ingest.follow.follower import Batch
-from miles_tui.present.alert_report import told_report
+from miles_tui.present.alerts.alert_report import told_report
 from miles_tui.runs.alert_news import RINGS_AGAIN_SECONDS, Known, News, Watcher, as_json
 from miles_tui.runs.run_options import Notices
 from miles_tui.runs.session import Session

@@ -1,4 +1,4 @@
-"""What an alert was raised upon, as numbers. The words are made last, by `present.evidence_words`."""
+"""What an alert was raised upon, as numbers. The words are made last, by `present.alerts.evidence_words`."""
 
 from __future__ import annotations
 

@@ -293,11 +293,11 @@ class RunState:
         self._attempts.note(fact)
         match fact.kind:
             case EventKind.ARGS:
+                before = self.args
                 if self.records > self._launched_at:
                     self._launched_at = self.records
-                    for flag in FLAGS:
-                        self.args.pop(flag, None)
-                self.args.update(fact.data)
+                    before = {name: value for name, value in before.items() if name not in FLAGS}
+                self.args = {**before, **fact.data}  # a new one: snapshots keep theirs
                 self._plan()
                 change.header = True
             case EventKind.SECRET:

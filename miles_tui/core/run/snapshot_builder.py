@@ -69,7 +69,7 @@ def snapshot_of(run: RunState) -> RunSnapshot:
         profile=profile.name if profile is not None else "",
         profile_warning=profile.warning if profile is not None else "",
         misfit=tuple(profile.differences(run.args)) if profile is not None else (),
-        arguments=MappingProxyType(dict(run.args)),
+        arguments=MappingProxyType(run.args),
         why_empty=run.why_empty,
         cut_short=tuple(run.cut_short),
     )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from miles_tui.present.alert_list import as_text
+from miles_tui.present.alerts.alert_list import as_text
 from miles_tui.present.view_models import AlertView
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host

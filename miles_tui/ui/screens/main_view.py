@@ -13,7 +13,7 @@ from textual.widget import Widget
 from miles_tui.core.model.glossary import meaning_of
 from miles_tui.core.run.change import Change
 from miles_tui.core.text.cells import clock
-from miles_tui.present.alert_detail import numbers_of
+from miles_tui.present.alerts.alert_detail import numbers_of
 from miles_tui.present.empty_state import calm_lines
 from miles_tui.present.footer import footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
@@ -24,10 +24,8 @@ from miles_tui.present.sparklines import Sparks, scale_words
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import (
     AlertView,
-    HeaderView,
     RowView,
     alert_views,
-    header_view,
     row_view,
     row_views,
     spans_of,
@@ -69,7 +67,7 @@ class MainView(OurScreen):
         self._plan = plan(80, 24)
         self._glance_lines = 0
         self._filled = False  # an alert is read on a small screen: the pane has the rows' lines, too
-        self._header = HeaderView()
+        self._moment = session.snapshot  # what the views were taken from
         self._rows: list[RowView] = []
         self._behind = False  # a long log is being read: the views are older than the run
         self._taken = 0.0
@@ -191,7 +189,7 @@ class MainView(OurScreen):
             _same(row, row_view(run, values, row.name, self._axis)) if row.name in changed else row
             for row in self._rows
         ]
-        self._header = header_view(run)
+        self._moment = run
         self.fill()
 
     def turn_to(self, session: Session) -> None:
@@ -212,7 +210,7 @@ class MainView(OurScreen):
         self._axis = self._axis_on(fresh)
         rows = row_views(run, values, names, self._axis)
         moved, self._plan = fresh != self._plan or len(rows) != len(self._rows), fresh
-        self._header, self._rows, self._alerts = header_view(run), rows, alert_views(run)
+        self._moment, self._rows, self._alerts = run, rows, alert_views(run)
         if moved:
             self._lay_out()
 
@@ -241,7 +239,7 @@ class MainView(OurScreen):
         margin = p.columns.margin
         scale = scale_words(self._axis, p.columns.spark) if self._axis else ""
         self._table.put(self._rows, p, scale, frozenset(self.session.chosen.marked))
-        lines = heading(self._header, self._surroundings(), p.width, p.header, margin)
+        lines = heading(self._moment, self._surroundings(), p.width, p.header, margin)
         if self.asking and not p.footer:
             lines[0] = [("accent", self._said)]  # a question that can't be read must not be answered
         head.show(lines)
@@ -268,8 +266,8 @@ class MainView(OurScreen):
 
     def retake_alerts(self) -> None:
         """The person changed an alert's state."""
-        self._alerts = alert_views(self.session.snapshot)
-        self._header = header_view(self.session.snapshot)
+        self._moment = self.session.snapshot
+        self._alerts = alert_views(self._moment)
         self.fill()
 
     def _frame(self) -> None:
@@ -359,7 +357,7 @@ class MainView(OurScreen):
         return calm_lines(self.session.snapshot, width, self.today, self.session.why_empty())
 
     def _sentence(self) -> list[Spans]:
-        return sentence(self._header, self._plan.width, self._plan.height)
+        return sentence(self._moment, self._plan.width, self._plan.height)
 
 
 def _same(old: RowView, new: RowView) -> RowView:

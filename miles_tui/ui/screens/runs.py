@@ -9,12 +9,11 @@ from textual.binding import Binding, BindingType
 
 from miles_tui.core.run.change import Change
 from miles_tui.present.footer import footer_line
-from miles_tui.present.header import sentence
+from miles_tui.present.header import too_small
 from miles_tui.present.layout import margin_of
 from miles_tui.present.metric_tree import Lazily
 from miles_tui.present.run_table import RunRow, run_columns, run_line, severity_of, table_titles
 from miles_tui.present.styled_text import Part, Spans, packed
-from miles_tui.present.view_models import HeaderView
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.sub import SubScreen
 from miles_tui.ui.widgets.lines import Lines
@@ -100,7 +99,7 @@ class RunsScreen(SubScreen, inherit_bindings=False):
         summary = self._summary(self._navigation.run_rows() if rows is None else rows)
         width = self.size.width
         if self.too_small:
-            need = sentence(HeaderView(), width, self.size.height)[1:]
+            need = too_small(width, self.size.height - 1)
             worst_first = [Part(i, part.long) for i, part in enumerate(summary[1:] or summary)]
             self.query_one("#head", Lines).show([packed(worst_first, width, gap="  "), *need])
             return

@@ -14,7 +14,6 @@ from miles_tui.present.footer import Keys, footer_line
 from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_HEIGHT, LEAST_WIDTH, margin_of
 from miles_tui.present.styled_text import Part, Spans, packed
-from miles_tui.present.view_models import header_view
 from miles_tui.runs.session import Session
 from miles_tui.ui.host import Host
 from miles_tui.ui.screens.base import OurScreen
@@ -105,13 +104,13 @@ class SubScreen(OurScreen):
     def _frame(self) -> None:
         width = self.size.width
         if self.too_small:
-            self.query_one("#head", Lines).show(sentence(header_view(self.session.snapshot), width, self.size.height))
+            self.query_one("#head", Lines).show(sentence(self.session.snapshot, width, self.size.height))
             return
         margin = margin_of(width)
         edge: Spans = [("text", " " * margin)]
         name = self.session.name
         navigation = self.host.navigation
         around = Surroundings(name, run=name if navigation.place else "", today=navigation.today_of(self.session))
-        self.query_one("#head", Lines).show(heading(header_view(self.session.snapshot), around, width, 1, margin))
+        self.query_one("#head", Lines).show(heading(self.session.snapshot, around, width, 1, margin))
         self.query_one("#title", Lines).show([edge + packed(self._title, width - 2 * margin)])
         self.query_one("#keys", Lines).show([edge + footer_line(self.footer(), width - 2 * margin, self._said)])

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from miles_tui.core.text.ascii import spelled
-from miles_tui.present.alert_list import notes, tally, unfinished
+from miles_tui.present.alerts.alert_list import notes, tally, unfinished
 from miles_tui.present.styled_text import Spans, between, width_of
 from miles_tui.present.view_models import AlertView
 from miles_tui.ui.widgets.lines import Lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from miles_tui.core.alerting.alert import AlertSnapshot
-from miles_tui.present.evidence_words import evidence_words, told_words
+from miles_tui.present.alerts.evidence_words import evidence_words, told_words
 
 
 @dataclass(slots=True)

@@ -1,0 +1,1 @@
+"""Alerts in words: their evidence, a line or a paragraph each, and the form for programs."""
