@@ -14,7 +14,7 @@ from ingest.tailing import Clock, append, look
 
 from miles_tui.core.model.chunks import Cut, Data, Why
 from miles_tui.ingest.files import fingerprint as known
-from miles_tui.ingest.files.fingerprint import end_in, find_unread
+from miles_tui.ingest.files.fingerprint import Unread, end_in, find_unread
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, Fingerprint, PlainFile
 from miles_tui.ingest.follow.follower import follow_blocking
@@ -224,6 +224,20 @@ def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
     assert len(set(traces)) == 1
     assert len(traces[0].spots) == 80 - 1, "every 8 KiB, behind the opening"
     assert all(path.read_bytes()[:at].endswith(spot) for at, spot in traces[0].spots)
+
+
+def test_a_short_text_is_known_only_where_it_is_all_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    short = lines(0, 2)
+    path.write_bytes(short)
+    with PlainFile(str(path)) as file:
+        read = file.whole_of(len(short))
+        assert find_unread(file, [read]) is None
+    path.write_bytes(lines(0, 5))
+    for least, begin in ((2 * len(short), 0), (len(short), len(short))):
+        with PlainFile(str(path)) as file:
+            assert find_unread(file, [read], short=least) == Unread(begin, len(lines(0, 5)))
+            assert file.offset == begin
 
 
 def test_a_trace_of_a_long_text_stays_small() -> None:
