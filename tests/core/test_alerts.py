@@ -286,6 +286,41 @@ def test_a_new_baseline_makes_the_change_the_normal() -> None:
     assert raised(judge) == [("gap-jump", 32)]
 
 
+@pytest.mark.parametrize("at", [1, 4, 9, 20, 45])
+def test_a_new_attempt_or_baseline_at_any_time_is_no_fault(at: int) -> None:
+    rollouts = run(90, 1)
+    for anew in (Judge.rebase, lambda judge: judge.restarted(at, None, Evidence())):
+        judge = judged(rollouts[:at])
+        anew(judge)
+        assert raised(judged(rollouts[at:], judge=judge)) == []
+
+
+def test_what_is_missing_behind_a_new_baseline_is_learned() -> None:
+    judge = judged(run(40, 1))
+    judge.rebase()
+    (empty,) = run(41, 1)[40:]
+    empty.values.clear()
+    judged([empty], judge=judge)
+    assert {judge.states[name].state for name in ("gap-jump", "grad-norm-growth")} == {State.LEARNING}
+
+
+def test_what_can_not_apply_is_off_until_it_can() -> None:
+    judge = judged(run(12, 1))
+    for design, state in ((frozenset({"gap-jump"}), State.OFF), (frozenset[str](), State.LEARNING)):
+        judge.apply(design)
+        assert judge.states["gap-jump"].state is state
+
+
+def test_what_a_line_raised_fires_and_says_so() -> None:
+    judge, evidence = Judge(), Evidence(text="boom")
+    judge.raise_("crashed", 3, 9.0, evidence)
+    assert (judge.states["crashed"].state, judge.states["crashed"].evidence) == (State.FIRING, evidence)
+    judge.switch("crashed", on=False)
+    judge.clear("crashed", 4, 10.0)
+    judge.raise_("crashed", 5, 11.0, evidence)
+    assert judge.states["crashed"].state is State.OFF
+
+
 def test_seen_and_snoozed() -> None:
     judge = judged(run(40, 1, change=after(30, scaled("gap", 2))))
     alert = the(judge, "gap-jump")

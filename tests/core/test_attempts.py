@@ -160,3 +160,9 @@ def test_numbers_that_fall_for_other_reasons_are_no_reverse_order() -> None:
     steps = [Record("step", n, {"train/grad_norm": 1.0}, 10.0 * i) for i, n in enumerate((40, 36, 32, 28, 29))]
     assert not reversed_(steps), "k varies"
     assert not reversed_([Record("rollout", 0, {"rollout/raw_reward": 0.5}) for _ in range(9)])
+
+
+def test_three_falls_tell_a_log_in_reverse_order_and_two_do_not() -> None:
+    lines = [rec(n, t=10.0 * n) for n in (9, 8, 7, 6)]
+    assert not reversed_(lines[:3])
+    assert reversed_(lines)

@@ -269,6 +269,13 @@ def test_a_first_update_that_is_off_policy_is_raised() -> None:
     assert alert.resolved_step == 10
 
 
+def test_a_first_update_is_off_policy_by_its_clip_fraction_alone() -> None:
+    rollouts = run(12, 1, updates=2)
+    rollouts[7].first = {"train/ppo_kl": 0.0, "train/pg_clipfrac": 0.003}
+    (measured,) = the(judged(rollouts), "off-policy-at-start").evidence.measured
+    assert (measured.name, measured.last, measured.level) == ("clip fraction", 0.003, 0.0)
+
+
 def test_off_policy_is_silent_behind_clipped_on_policy() -> None:
     rollouts = run(12, 1, change=after(5, lambda k, v: v.update({"clip fraction": 0.001})))
     for rollout in rollouts[5:]:
@@ -294,6 +301,14 @@ def test_not_finite_is_raised_at_once_and_silences_gap_and_gradient_norm() -> No
 def test_one_nan_is_resolved_after_three_finite_rollouts() -> None:
     judge = judged(run(45, 1, change=after(30, lambda k, v: v.update({"gradient norm": math.inf}), until=31)))
     assert the(judge, "not-finite").resolved_step == 33
+
+
+def test_not_finite_names_what_another_model_of_the_run_has_lost() -> None:
+    rollouts = run(8, 1)
+    rollouts[5].metrics["beta/train/grad_norm"] = -math.inf
+    evidence = the(judged(rollouts), "not-finite").evidence
+    assert [(m.name, m.last) for m in evidence.measured] == [("beta/train/grad_norm", -math.inf)]
+    assert evidence.facts == (("rollout", 5), ("-inf", 1))
 
 
 # -- reward-collapse, cut-share-high, no-signal, signal-lost ---------------------------------------------
@@ -333,7 +348,10 @@ def test_nothing_to_learn_from_is_raised_on_the_third_rollout() -> None:
     def zero(k: int, values: Values) -> None:
         values["reward"] = values["gradient norm"] = 0.0
 
-    assert raised(judged(run(9, 1, change=after(0, zero)))) == [("no-signal", 2)]
+    judge = judged(run(9, 1, change=after(0, zero)))
+    assert raised(judge) == [("no-signal", 2)]
+    evidence = the(judge, "no-signal").evidence
+    assert [(m.name, m.last) for m in evidence.measured] == [("gradient norm", 0.0), ("reward", 0.0)]
     assert raised(judged(run(9, 1, change=after(4, zero, until=6)))) == []
 
 

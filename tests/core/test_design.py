@@ -68,6 +68,7 @@ SETTINGS: list[tuple[dict[str, object], str, float, str, list[str]]] = [
     ({"clip_grad": "0.0"}, "gradient norm", 0.0, "grad", ["no-signal"]),
     ({"loss_type": "sft_loss"}, "reward", 0.0, "reward", []),
     ({"use_opd": True, "opd_kl_coef": 1.0}, "reward", 0.0, "reward", []),
+    ({"opd_kl_coef": 0.5}, "reward", 0.0, "reward", []),
     ({"fully_async": True}, "rollout time", 50.0, "seconds", []),
     (
         {"rollout_function_path": "fully_async_rollout.generate"},

@@ -196,6 +196,38 @@ def test_a_clock_that_was_put_forward(before: str, after: str, jumps: bool) -> N
     assert stalled == ([] if jumps else ["stalled"])
 
 
+def test_without_a_usual_time_only_the_hour_itself_is_none() -> None:
+    before = at("2026-03-29 02:00")
+    assert [put_forward(before, before + seconds, None) for seconds in (3599, 3600, 3601)] == [False, False, False]
+    assert put_forward(before, before + 3601, 1.0)
+
+
+@pytest.mark.parametrize(("last", "time"), [
+    ([Event(EventKind.TROUBLE, OOM.text, 1800.0, OOM.data)], 1800.0),
+    ([Event(EventKind.JOB_FAILED, FAILED.text, 1850.0)], 1850.0),
+    ([Event(EventKind.TROUBLE, OOM.text, 1800.0, OOM.data), Event(EventKind.JOB_FAILED, FAILED.text, 1850.0)], 1800.0),
+])  # fmt: skip
+def test_a_crash_has_the_time_of_its_line(last: list[Item], time: float) -> None:
+    (alert,) = state([*healthy(5), *last]).alerts
+    assert (alert.condition, alert.raised_step, alert.raised_time) == ("crashed", 4, time)
+
+
+def test_a_crash_that_the_run_outlived_ends_with_the_record_that_goes_on() -> None:
+    failed = Event(EventKind.JOB_FAILED, FAILED.text, 2000.0)
+    (alert,) = state([*healthy(5), failed, LAUNCH, *healthy(3, first=5)]).alerts
+    assert alert.resolved_step == 5
+    assert alert.resolved_time == 1000.0 + 5 * SECONDS
+
+
+def test_a_stall_that_the_job_outlived_ends_with_its_last_word() -> None:
+    run = RunState(Judge())
+    run.feed([*PLAN, SAVES], 0.0)
+    run.tick(100_000.0)
+    run.feed([Event(EventKind.JOB_DONE, DONE.text, END + 100_100)], 100_100.0)
+    (alert,) = run.alerts
+    assert (alert.condition, alert.resolved_step, alert.resolved_time) == ("stalled", 9, END + 100_100)
+
+
 def test_a_line_in_the_hour_that_would_be_left_out_says_that_it_was_there() -> None:
     before, after = at("2026-03-29 01:58"), at("2026-03-29 03:01")
     assert not put_forward(before, after, SECONDS, heard=at("2026-03-29 02:30"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from miles_tui.core.run.line_schema import MOST_SCHEMA_NAMES, Layout, Layouts, as_floats, is_train_side
+import pytest
+
+from miles_tui.core.run.line_schema import MOST_SCHEMA_NAMES, Layout, Layouts, as_floats, is_train_side, prefix_of
 
 STEP = {"train/grad_norm": 0.9, "train/step": 3, "train/loss": 1e-8}
 
@@ -27,6 +29,14 @@ def test_a_layout_knows_what_its_kind_and_names_mean() -> None:
     assert (layout(STEP, "rollout").train_side, layout(STEP, "eval").train_side) == (True, False)
     assert not is_train_side("perf", ("perf/rollout_time",))
     assert is_train_side("perf", ("perf/rollout_time", "beta/perf/step_time"))
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix"),
+    [("train/loss", ""), ("alpha/train/loss", "alpha/"), ("a/b/perf/x", "a/b/"), ("pretrain/loss", ""), ("loss", "")],
+)
+def test_the_part_before_a_family_is_the_models_name(name: str, prefix: str) -> None:
+    assert prefix_of(name) == prefix
 
 
 def test_names_that_are_never_the_same_are_not_kept_for_good() -> None:

@@ -8,12 +8,15 @@ from enum import Enum
 from pathlib import Path
 
 import pytest
-from runs import healthy, rollout
+from runs import SECONDS, args, healthy, rollout
 
 from miles_tui.core.alerting.alert import AlertState
+from miles_tui.core.alerting.profile import Profile
 from miles_tui.core.model.chunks import CaughtUp, Cut, Data, Elapsed, Ended, Items, Missing, Why
+from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.monitor import Monitor
+from miles_tui.core.run.snapshot import PhaseSnapshot
 
 LOGS = Path(__file__).resolve().parents[2] / "sample_logs"
 JUMPED = healthy(21) + [item for n in range(21, 30) for item in rollout(n, gap=0.04)]
@@ -152,6 +155,40 @@ def test_it_has_what_a_signal_says_in_numbers_and_words() -> None:
     assert alert.evidence.since == 21
     assert run.conditions["gap-jump"].state == "firing"
     assert run.kind == "alert"
+
+
+def test_it_has_where_the_run_stands() -> None:
+    monitor = Monitor(window=1)
+    monitor.apply(Items(healthy(4)))
+    begun = 1000.0 + 4 * SECONDS
+    trained, done = Event(EventKind.TIMER_END, "train", begun - 30), {"done": "3", "total": "8"}
+    monitor.apply(Items([trained, Event(EventKind.TIMER_START, "rollout", begun - 20)]))
+    monitor.apply(Items([Event(EventKind.PROGRESS, "", begun - 10, done)]))
+    run = monitor.snapshot()
+    between = SECONDS - 101  # from the trainer's last line of a rollout to the answers of the next
+    assert run.phase == PhaseSnapshot("rollout", begun - SECONDS + 101, begun - 20 + between, 3, 8)
+    assert (run.rollout, run.rollouts, run.first, run.attempt, run.window) == (3, 4, 0, 1, 5)
+    assert (run.profile, run.profile_warning, run.misfit) == ("", "", ())
+    monitor.apply(Items([Event(EventKind.JOB_FAILED, "Job 'r' failed", begun)]))
+    assert monitor.snapshot().phase == PhaseSnapshot(done=3, total=8), "nothing goes on any more"
+
+
+def test_it_says_whose_levels_it_is_judged_by() -> None:
+    profile = Profile(name="ours", warning="of one run", arguments={"lr": "1e-6"})
+    monitor = Monitor(profile)
+    monitor.apply(Items([args(lr="2e-6"), *healthy(2)]))
+    run = monitor.snapshot()
+    assert (run.profile, run.profile_warning) == ("ours", "of one run")
+    assert len(run.misfit) == 1
+
+
+def test_a_swing_is_between_two_rollouts() -> None:
+    monitor = Monitor()
+    monitor.apply(Items(list(rollout(0, reward=0.25))))
+    assert monitor.snapshot().signals["reward"].values.swing is None
+    monitor.apply(Items(list(rollout(1, reward=0.75))))
+    reward = monitor.snapshot().signals["reward"].values
+    assert (reward.swing, reward.low, reward.high, reward.mean) == (0.5, 0.25, 0.75, None)
 
 
 # -- what a person says ------------------------------------------------------------------------------

@@ -12,11 +12,14 @@ from runs import SECONDS, args, healthy, raised, rollout, state
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.records import Event, EventKind, Item, Record
 from miles_tui.core.model.series import DEAD, PAUSED
+from miles_tui.core.run.change import Change
 from miles_tui.core.run.failure import SILENCE as CRASH_SILENCE
 from miles_tui.core.run.run_state import RunState
 from miles_tui.present.alerts.evidence_words import evidence_words
 
 JUMPED: list[Item] = healthy(21) + [i for n in range(21, 30) for i in rollout(n, gap=0.04)]
+
+LAUNCH = Event(EventKind.LAUNCH, "Running entrypoint for job")
 
 
 def test_a_healthy_run_is_kept_and_raises_nothing() -> None:
@@ -214,6 +217,31 @@ def test_change_names_only_what_changed() -> None:
     assert not run.feed([Event(EventKind.CLOCK, "", 6.0)])
 
 
+@pytest.mark.parametrize("change", [Change({"reward"}), Change(metrics=True), Change(alerts=True), Change(header=True)])
+def test_a_change_takes_in_what_another_feed_changed(change: Change) -> None:
+    other, mine = Change(), Change(set(change.signals), change.metrics, change.alerts, change.header)
+    other.merge(change)
+    mine.merge(Change())
+    assert change
+    assert other == mine == change
+
+
+def test_the_end_of_a_log_changes_its_header() -> None:
+    assert RunState(Judge()).finish().header
+
+
+def test_a_record_says_which_phase_it_closes() -> None:
+    run = RunState(Judge())
+    sampled, scored, *_, trained = rollout(0)
+    for record, phase in ((sampled, "training"), (trained, "rollout"), (scored, "training")):
+        run.feed([record])
+        assert run.phase.name == phase
+    run.feed([item for n in range(1, 5) for item in rollout(n)])
+    assert run.phase.usual_end == 1000 + 4 * SECONDS + 101 + (SECONDS - 101)
+    run.feed([next(rollout(5))])
+    assert run.phase.usual_end == 1000 + 5 * SECONDS + 101
+
+
 @pytest.mark.parametrize(("given_args", "k"), [
     ({"rollout_batch_size": 32, "n_samples_per_prompt": 8, "global_batch_size": 64}, 4),
     ({"num_steps_per_rollout": 2, "global_batch_size": "None"}, 2),
@@ -222,6 +250,16 @@ def test_change_names_only_what_changed() -> None:
 ])  # fmt: skip
 def test_k_from_the_printed_arguments(given_args: dict[str, object], k: int | None) -> None:
     assert state([args(**given_args)]).updates_per_rollout == k
+
+
+def test_k_that_the_lines_told_stands_whatever_is_printed_later() -> None:
+    run = state([*healthy(4, k=4), args(num_steps_per_rollout=2)])
+    assert run.updates_per_rollout == 4
+
+
+def test_a_restart_says_how_far_the_run_had_come() -> None:
+    (alert,) = state([*healthy(5), LAUNCH, *rollout(3, pid="99", start=9000.0)]).alerts
+    assert (alert.condition, alert.evidence.facts) == ("restarted", (("attempt", 2), ("reached", 4)))
 
 
 def test_the_phase_follows_the_timers() -> None:

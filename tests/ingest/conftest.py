@@ -27,4 +27,4 @@ def tail(log: Path, clock: Clock) -> Iterator[Tailer]:
     tail = Tailer(str(log), clock=clock)
     yield tail
     tail.close()
-    assert len(list(Path("/dev/fd").iterdir())) == before, "a descriptor stayed open"
+    assert len(list(Path("/dev/fd").iterdir())) <= before, "a descriptor stayed open"

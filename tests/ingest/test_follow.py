@@ -138,6 +138,17 @@ async def test_rotations_come_first(tmp_path: Path) -> None:
     assert pieces == [Data(b"one\n"), cut, Data(b"two\nto"), cut, Data(b"three\n")]
 
 
+def test_a_log_that_is_not_there_is_said_before_it_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "train.log.1").write_bytes(b"one\n")
+    stop = Stop()
+    batches = follow_blocking(tmp_path / "train.log", stop=stop, before=[tmp_path / "train.log.1"])
+    first = [next(batches) for _ in range(3)]
+    assert [batch.pieces for batch in first] == [[Data(b"one\n")], [Cut(Why.ROTATED)], [Missing("does not exist")]]
+    assert not any(batch.caught_up for batch in first), "it was not looked at yet"
+    batches.close()
+    stop.close()
+
+
 async def test_an_error_is_raised_where_batches_are_awaited(tmp_path: Path) -> None:
     with pytest.raises(UnreadableLog, match="does not exist"):
         async with aclosing(follow(tmp_path / "x", stop=asyncio.Event(), before=[tmp_path / "gone"])) as batches:

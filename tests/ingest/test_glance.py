@@ -100,6 +100,15 @@ def test_copy_and_truncate_between_two_looks_loses_nothing(log: Path) -> None:
     assert text(looked(glance)) == b"|" + b"".join(LINES[120:140])
 
 
+def test_a_file_of_another_name_is_no_rotation(log: Path) -> None:
+    glance = Glance(Log(log, ""))
+    looked(glance)
+    add(log, 100, 120)
+    log.rename(log.with_name("notes.txt"))
+    add(log, 120, 140)
+    assert text(looked(glance)) == b"|" + b"".join(LINES[120:140])
+
+
 def test_a_rewritten_file_of_the_same_size_is_another_text(log: Path) -> None:
     glance = Glance(Log(log, ""))
     looked(glance)

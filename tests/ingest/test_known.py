@@ -14,7 +14,7 @@ from ingest.tailing import Clock, append, look
 
 from miles_tui.core.model.chunks import Cut, Data, Why
 from miles_tui.ingest.files import fingerprint as known
-from miles_tui.ingest.files.fingerprint import end_in, find_unread
+from miles_tui.ingest.files.fingerprint import Unread, end_in, find_unread
 from miles_tui.ingest.files.log_file import Log, read_all
 from miles_tui.ingest.files.open_file import NOTHING, OPENING, SPOTS, Fingerprint, PlainFile
 from miles_tui.ingest.follow.follower import follow_blocking
@@ -163,6 +163,37 @@ def test_an_end_that_is_not_there_once_says_nothing(tmp_path: Path, times: int) 
         assert end_in(file, read.trace) == 0
 
 
+@pytest.mark.parametrize("behind", [0, 9, 5000])
+def test_an_end_counts_where_all_that_is_known_of_the_text_is_there(tmp_path: Path, behind: int) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    text = random.Random(1).randbytes(3 * OPENING)
+    whole.write_bytes(text)
+    with PlainFile(str(whole)) as read:
+        trace = read.whole_of(len(text))
+    at, kept = trace.spots[3]
+    cut = at + behind
+    later = next(at for at, spot in trace.spots if at - len(spot) >= cut)
+    part.write_bytes(text[cut:])
+    with PlainFile(str(part)) as file:
+        assert end_in(file, trace) == len(text) - cut
+    part.write_bytes(text[cut : later - len(kept)] + kept + text[later:])
+    with PlainFile(str(part)) as file:
+        assert end_in(file, trace) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "known"), [(b"the job is over, all is well. ", False), (b"done at 2026-10-15 16:02:05.123", True)]
+)
+def test_an_end_of_which_nothing_else_is_known_needs_digits(tmp_path: Path, words: bytes, known: bool) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    end = words.rjust(300, b".")
+    whole.write_bytes(b"x" * 1000 + b"|" + end)
+    part.write_bytes(b"|" + end)
+    with PlainFile(str(whole)) as read, PlainFile(str(part)) as file:
+        trace = read.trace_of(1301)
+        assert end_in(file, trace) == (len(end) + 1 if known else 0)
+
+
 def test_lines_that_come_a_minute_after_the_rotation(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, lines(0, 9))
     look(tail)
@@ -193,6 +224,20 @@ def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
     assert len(set(traces)) == 1
     assert len(traces[0].spots) == 80 - 1, "every 8 KiB, behind the opening"
     assert all(path.read_bytes()[:at].endswith(spot) for at, spot in traces[0].spots)
+
+
+def test_a_short_text_is_known_only_where_it_is_all_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    short = lines(0, 2)
+    path.write_bytes(short)
+    with PlainFile(str(path)) as file:
+        read = file.whole_of(len(short))
+        assert find_unread(file, [read]) is None
+    path.write_bytes(lines(0, 5))
+    for least, begin in ((2 * len(short), 0), (len(short), len(short))):
+        with PlainFile(str(path)) as file:
+            assert find_unread(file, [read], short=least) == Unread(begin, len(lines(0, 5)))
+            assert file.offset == begin
 
 
 def test_a_trace_of_a_long_text_stays_small() -> None:

@@ -83,6 +83,33 @@ def test_a_torn_line_does_not_hold_up_the_next_file(tail: Tailer, log: Path, clo
     assert clock.now == pytest.approx(TORN_SECONDS, abs=0.01)
 
 
+def test_the_first_line_that_is_added_late_to_an_empty_file(tail: Tailer, log: Path) -> None:
+    log.touch()
+    look(tail)
+    log.rename(f"{log}.1")
+    append(log, b"two\n")
+    look(tail)
+    append(Path(f"{log}.1"), b"late\n")
+    assert look(tail) == [b"late\n"]
+
+
+def test_each_torn_line_has_its_time(tail: Tailer, log: Path, clock: Clock) -> None:
+    append(log, b"one\ntw")
+    look(tail)
+    log.rename(f"{log}.1")
+    append(log, lines(0, 1))
+    assert tail.read() == []
+    log.rename(f"{log}.x")
+    Path(f"{log}.1").rename(log)
+    assert tail.read() == []
+    clock.now += TORN_SECONDS
+    log.rename(f"{log}.1")
+    Path(f"{log}.x").rename(log)
+    assert tail.read() == [], "that it was torn before does not count"
+    append(Path(f"{log}.1"), b"o\n")
+    assert look(tail) == [b"o\n", Cut(Why.ROTATED), lines(0, 1)]
+
+
 def test_lines_added_to_a_rotated_file_late(tail: Tailer, log: Path, clock: Clock) -> None:
     append(log, b"one\n")
     look(tail)
@@ -99,6 +126,40 @@ def test_lines_added_to_a_rotated_file_late(tail: Tailer, log: Path, clock: Cloc
     look(tail)
     append(Path(f"{log}.1"), b"too late\n")
     assert look(tail) == []
+
+
+def test_what_is_written_while_a_look_goes_on_is_before_the_new_file(
+    tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(log, lines(0, 2))
+    look(tail)
+    log.rename(f"{log}.1")
+    log.touch()
+    look(tail)
+    real = tail._succession.look
+
+    def meanwhile() -> tuple[tuple[int, int], int]:
+        monkeypatch.undo()
+        append(Path(f"{log}.1"), lines(2, 3))
+        append(log, lines(3, 4))
+        return real()
+
+    monkeypatch.setattr(tail._succession, "look", meanwhile)
+    assert look(tail) == [lines(2, 3), Cut(Why.ROTATED), lines(3, 4)]
+
+
+def test_lines_added_late_are_given_once_when_the_new_file_is_gone(tail: Tailer, log: Path) -> None:
+    append(log, lines(0, 2))
+    look(tail)
+    log.write_bytes(b"")
+    look(tail)
+    log.rename(f"{log}.1")
+    append(log, lines(2, 4))
+    look(tail)
+    log.unlink()
+    log.touch()
+    append(Path(f"{log}.1"), lines(4, 5))
+    assert [piece for piece in look(tail) if isinstance(piece, bytes)] == [lines(4, 5)]
 
 
 @pytest.mark.parametrize("times", [2, 3, 5])

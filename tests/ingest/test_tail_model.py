@@ -12,7 +12,8 @@ all of them at once:
 7. A cut is said where one text ends and another begins, and nowhere else.
 
 Not promised: what was deleted, written over or left by a link before a look (no reader can find it); late lines of a
-file that no look found under the log's name; and the place of late lines among those of the new file.
+file that no look found under the log's name, or behind which more was rotated before any look; and the place of late
+lines among those of the new file.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from ingest.tailing import Clock, append, lines, look, merged
 
 from miles_tui.core.model.chunks import Cut, Data, Piece, Why
-from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
+from miles_tui.ingest.follow.tailer import LATE_FILES, LATE_SECONDS, Tailer
 
 FULL_LOOK = 1 << 20
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)  # to explain a failure traces every line
@@ -58,6 +59,7 @@ class LogModel(RuleBasedStateMachine):
         self.seen = self.rotated_was_seen = False  # a look found text in the present file, in the rotated one
         self.out = self._new_attempt()
         self.rotation = 0  # which accident that was
+        self.noticed = False  # a look found text in the file that came next
         self.last_late = 0.0  # when it was last written to
         self.tail = Tailer(str(self.link), clock=self.clock)
         self.got = b""
@@ -142,6 +144,7 @@ class LogModel(RuleBasedStateMachine):
             self.rotated.close()
         self.rotated_was_seen = self.seen
         self.rotated, self.rotation, self.last_late = self.out, self.accidents, self.clock.now
+        self.noticed = False
         self.real.rename(f"{self.real}.{self.accidents}")
         if look:
             self.look()
@@ -191,7 +194,7 @@ class LogModel(RuleBasedStateMachine):
     @precondition(lambda self: self._is_late_line_promised())
     @rule()
     def write_a_late_line(self) -> None:
-        """To the newest rotated file, seen in time."""
+        """To the file that was rotated last."""
         assert self.rotated
         line = self._line()
         self.late.append(self.count)
@@ -201,11 +204,16 @@ class LogModel(RuleBasedStateMachine):
         self.look()
 
     def _is_late_line_promised(self) -> bool:
-        """For a file that was read under the log's own name, until the next accident, and for a time."""
+        """For a file that was read under the log's own name, for a time, and for as many files as are kept open.
+
+        Its line is the newest text of the folder: what came and went before the rotation was noticed is older than that
+        by the times of their files, and is not looked for.
+        """
+        since = self.accidents - self.rotation
         return (
             self.rotated is not None
             and self.rotated_was_seen
-            and self.accidents == self.rotation
+            and (not since or (self.noticed and since < LATE_FILES))
             and self.clock.now < self.last_late + LATE_SECONDS / 2
         )
 
@@ -214,7 +222,9 @@ class LogModel(RuleBasedStateMachine):
     @rule()
     def look(self) -> None:
         self._read(FULL_LOOK)
-        self.seen |= self.real.exists() and self.real.stat().st_size > 0
+        holds_text = self.real.exists() and self.real.stat().st_size > 0
+        self.seen |= holds_text
+        self.noticed |= holds_text and self.accidents == self.rotation
 
     @rule(budget=st.sampled_from([1, 100, 5000]))
     def look_a_little(self, budget: int) -> None:

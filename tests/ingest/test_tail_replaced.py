@@ -6,6 +6,7 @@ import errno
 import gzip
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,6 +45,17 @@ def test_what_was_not_read_before_a_truncation_is_in_the_copy(tail: Tailer, log:
     os.truncate(log, 0)
     append(log, lines(30, 90))
     assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED), lines(30, 90)]
+
+
+def test_a_text_that_came_and_went_in_an_emptied_file_has_a_cut_at_either_end(tail: Tailer, log: Path) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    os.truncate(log, 0)
+    assert look(tail) == [Cut(Why.TRUNCATED)]
+    append(log, lines(20, 30))
+    shutil.copy(log, f"{log}.1")
+    os.truncate(log, 0)
+    assert look(tail) == [lines(20, 30), Cut(Why.TRUNCATED)]
 
 
 def test_a_packed_copy_is_known(tail: Tailer, log: Path) -> None:
@@ -177,6 +189,26 @@ def test_a_stale_handle_is_opened_anew(tail: Tailer, log: Path, clock: Clock, mo
     assert look(tail) == [Appeared(), lines(20, 21)]
 
 
+def test_each_moment_without_an_answer_is_a_new_one(
+    tail: Tailer, log: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(log, lines(0, 20))
+    look(tail)
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "pread", fails_with(errno.ESTALE))
+            assert look(tail) == []
+        assert look(tail) == []
+        clock.now += GONE_SECONDS
+
+
+def fails_with(number: int) -> Callable[..., bytes]:
+    def failing(*_: object) -> bytes:
+        raise OSError(number, os.strerror(number))
+
+    return failing
+
+
 def test_a_hole_left_by_a_writer_that_does_not_append(tail: Tailer, log: Path) -> None:
     with log.open("wb", buffering=0) as out:
         out.write(lines(0, 20_000))
@@ -267,6 +299,23 @@ def test_a_link_swapped(tmp_path: Path, clock: Clock) -> None:
     tail.close()
 
 
+def test_late_lines_are_not_read_again_by_a_link_that_leads_back(tmp_path: Path, clock: Clock) -> None:
+    link = tmp_path / "train.log"
+    append(tmp_path / "a.log", lines(0, 9))
+    append(tmp_path / "b.log", lines(10, 19))
+    link.symlink_to("a.log")
+    tail = Tailer(str(link), clock=clock)
+    look(tail)
+    swap(link, "b.log")
+    look(tail)
+    append(tmp_path / "a.log", lines(20, 22)[:-9])
+    assert look(tail) == [lines(20, 21)]
+    swap(link, "a.log")
+    append(tmp_path / "a.log", lines(20, 22)[-9:])
+    assert look(tail) == [Cut(Why.LINK_SWAPPED), lines(21, 22)]
+    tail.close()
+
+
 def swap(link: Path, target: str) -> None:
     new = link.with_name("new-link")
     new.symlink_to(target)
@@ -333,6 +382,7 @@ def test_permission_denied(tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPa
         gzip.compress(lines(0, 100_000)),
         gzip.compress(lines(0, 50_000)) + gzip.compress(lines(50_000, 100_000)),
         gzip.compress(lines(0, 100_000)) + b"\0" * 512,
+        gzip.compress(lines(0, 50_000)) + b"\0" * 512 + gzip.compress(lines(50_000, 100_000)),
         gzip.compress(lines(0, 100_000)) + b"not gzip any more",
     ],
 )
@@ -341,6 +391,13 @@ def test_a_packed_log_ends(tail: Tailer, log: Path, packed: bytes) -> None:
     assert look(tail) == [lines(0, 100_000), Ended()]
     assert tail.ended
     assert tail.read() == []
+
+
+def test_a_packed_log_is_read_from_an_offset_of_its_text(log: Path) -> None:
+    log.write_bytes(gzip.compress(lines(0, 90)))
+    tail = Tailer(str(log), start=len(lines(0, 80)))
+    assert look_now(tail) == [lines(80, 90), Ended()]
+    tail.close()
 
 
 def test_a_packed_log_that_is_cut_off_gives_what_there_is(tail: Tailer, log: Path) -> None:

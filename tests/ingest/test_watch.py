@@ -213,8 +213,33 @@ def test_writes_without_events_end_in_polling(tmp_path: Path, stop: Stop) -> Non
     assert watched.how == "every 0.2 s: its writes send no events"
 
 
+def test_a_folder_that_vanishes_meanwhile_is_watched_once_it_is_there(
+    tmp_path: Path, stop: Stop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def vanished(*_: object) -> None:
+        raise FileNotFoundError
+
+    watched = Watch(str(tmp_path / "train.log"), stop, polling=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(notify, "RustNotify", vanished)
+        assert not watched.arm(), "nothing is heard that was not heard before"
+    assert watched.arm()
+    assert watched.how == "by events"
+    watched.close()
+
+
+def test_a_look_hangs_when_it_was_begun_long_ago() -> None:
+    attention = Attention()
+    assert not attention.hangs(100.0, 2.0), "none goes on"
+    attention.began = 97.0
+    assert attention.hangs(99.0, 2.0)
+    assert not attention.hangs(98.9, 2.0)
+
+
 @pytest.mark.parametrize("polling", [True, False])
-def test_a_stop_ends_the_wait(tmp_path: Path, stop: Stop, polling: bool) -> None:
+def test_a_stop_ends_the_wait(tmp_path: Path, stop: Stop, polling: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "HEARTBEAT", 2 * DEADLINE)
+    monkeypatch.setattr(watch, "POLL", 2 * DEADLINE)
     watched = Watch(str(tmp_path / "train.log"), stop, polling=polling)
     watched.arm()
     got: list[Woke] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miles_tui.ingest.files.open_file import CHUNK, PlainFile
+from miles_tui.ingest.files.open_file import CHUNK, Fingerprint, PlainFile
 
 
 class LateLines:
@@ -29,10 +29,9 @@ class LateLines:
         self._rest = rest[-CHUNK:]  # a line longer than that is no metric
         return lines + newline
 
-    @property
-    def whole(self) -> bool:
-        """Whether all that was read of the file was given."""
-        return not self._rest
+    def given(self) -> Fingerprint:
+        """What was given of the file's text: not the beginning of its last line. Raises OSError."""
+        return self.file.whole_of(self.file.offset - len(self._rest)) if self._rest else self.file.trace
 
     def close(self) -> None:
         self.file.close()

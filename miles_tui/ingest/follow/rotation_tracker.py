@@ -84,12 +84,12 @@ class Succession:
                 self._past[-WHOLE_TEXTS] = key, replace(known, opening=known.opening[:SHORT_OPENING])
             self._past.append((file.key, file.trace))
 
-    def remember_late(self, file: TextFile) -> None:
-        """The same of a text to which lines were added after the next one was begun."""
+    def remember_late(self, file: PlainFile, given: Fingerprint) -> None:
+        """The same of a text to which lines were added after the next one was begun, so far as it was `given`."""
         self._forget(file)
         if len(self._past) == PAST_TEXTS:
             self._past.popleft()
-        self._past.appendleft((file.key, file.trace))
+        self._past.appendleft((file.key, given))
 
     def _forget(self, file: TextFile) -> None:
         """What is known of the beginning of the text that was read of `file`."""

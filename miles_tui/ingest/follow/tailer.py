@@ -70,7 +70,8 @@ class Tailer:
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
         self._rewritten = Rewritten(self._succession, self._since, self._lasted)
-        self._ripe: FileKey | None = None  # the new file at the path, seen to hold text before the last read of the old
+        self._ripe: tuple[FileKey, bool] | None = None  # the new file at the path, and whether it held text, as seen
+        # before the last read of the old one
         self._missing = ""
 
     @property
@@ -187,8 +188,8 @@ class Tailer:
                 self._since.pop("torn", None)
                 self._say_found(out)
                 return None
-            if key != self._ripe:
-                self._ripe = key
+            if (seen := (key, size > 0)) != self._ripe:
+                self._ripe = seen
                 return b""
             if self._last != b"\n" and not self._lasted("torn", TORN_SECONDS):
                 return None
@@ -215,6 +216,9 @@ class Tailer:
         self._next.popleft()
         self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
         self._first = not file.offset
+        for late in [late for late in self._late if late.file.key == file.key]:  # a link swapped back, for one
+            self._late.remove(late)
+            late.close()
         self._cut(why, out)
         return b""
 
@@ -237,15 +241,14 @@ class Tailer:
         lines = b""
         now = self._clock()
         for late in tuple(self._late):
-            again = self._held is not None and self._held.key == late.file.key  # a link that was swapped back
-            if self._last == b"\n" and not again:
+            if self._last == b"\n":
                 more = self._late_read(late, now)
                 lines += more
                 if more:
                     late.until = now + LATE_SECONDS
-                if more and late.whole:
-                    self._succession.remember_late(late.file)
-            if now >= late.until or again:
+                    with suppress(OSError):
+                        self._succession.remember_late(late.file, late.given())
+            if now >= late.until:
                 self._late.remove(late)
                 late.close()
         return lines
@@ -278,7 +281,8 @@ class Tailer:
 
     def _from_its_beginning(self, held: PlainFile, before: list[TextFile]) -> None:
         """Next comes what was truncated away, then the file's present text."""
-        goes_on = bool(before) and before[0].offset > 0
+        # Behind a text that is empty so far the cut was said when it was emptied.
+        goes_on = not held.offset or (bool(before) and before[0].offset > 0)
         self._succession.remember(held)
         held.starts_at(NOTHING)
         whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]
