@@ -18,6 +18,11 @@ def has(*words: str) -> Callable[[str], bool]:
     return lambda text: all(part in text for part in words)
 
 
+def between_looks() -> None:
+    """For a loop that looks whether a program did something: without a pause it takes the program's processor."""
+    select.select([], [], [], 0.02)
+
+
 class Terminal:
     """A program in a pseudo-terminal of `columns` x `rows`; every wait has a deadline."""
 

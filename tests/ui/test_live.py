@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from growing import rollouts
-from terminal import Terminal
+from terminal import Terminal, between_looks
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.signals import SIGNALS
@@ -159,7 +159,7 @@ def test_a_closed_terminal_leaves_no_process_behind() -> None:
     deadline = time.monotonic() + 10
     while (done := os.waitpid(pid, os.WNOHANG))[0] == 0:
         assert time.monotonic() < deadline, "still running without a terminal"
-        os.sched_yield()
+        between_looks()
     assert done[0] == pid
     terminal.process.closed, terminal.process.fd = True, -1
 
@@ -218,6 +218,7 @@ def test_in_tmux_it_is_the_same(tmp_path: Path) -> None:
         deadline = time.monotonic() + 20
         while not until(text := tmux("capture-pane", "-p")):
             assert time.monotonic() < deadline, text
+            between_looks()
 
     tmux("-u", "new-session", "-d", "-x", "120", "-y", "36", " ".join([*PROGRAM, str(log)]))
     try:

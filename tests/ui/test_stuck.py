@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from ptyprocess import PtyProcess
-from terminal import Terminal
+from terminal import Terminal, between_looks
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"
@@ -66,7 +66,7 @@ def end_of(process: PtyProcess, seconds: float = 8) -> int:
     deadline = time.monotonic() + seconds
     while process.isalive():
         assert time.monotonic() < deadline, f"still alive after {seconds} s"
-        os.sched_yield()
+        between_looks()
     return int(process.exitstatus if process.exitstatus is not None else -process.signalstatus)
 
 
@@ -91,7 +91,7 @@ def test_the_log_is_read_on_and_painted_once_the_terminal_takes_it(stuck: Termin
     deadline = time.monotonic() + 20
     while read_by(stuck) < before + len(noise):  # while nobody reads the terminal
         assert time.monotonic() < deadline, "the log is not read"
-        os.sched_yield()
+        between_looks()
     stuck.send("\x1b")
     stuck.wait(lambda text: "rollout 48" in text and "quit" in text)
     stuck.send("q")

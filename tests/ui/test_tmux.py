@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from growing import rollouts
-from terminal import has
+from terminal import between_looks, has
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample_logs" / "gap-jump.log"
@@ -60,12 +60,14 @@ class Tmux:
         deadline = time.monotonic() + seconds
         while not until(text := self.text):
             assert time.monotonic() < deadline, f"not within {seconds} s:\n{text}"
+            between_looks()
         return text
 
     def wait_state(self, name: str, until: Callable[[str], bool], seconds: float = 20) -> str:
         deadline = time.monotonic() + seconds
         while not until(value := self.state(name)):
             assert time.monotonic() < deadline, f"{name} is {value!r} after {seconds} s"
+            between_looks()
         return value
 
 
@@ -92,6 +94,7 @@ def test_the_main_path_from_start_to_quit(tmux: Tmux, tmp_path: Path) -> None:
     told_by = time.monotonic() + 10
     while not told.exists() or not told.read_text().endswith("\n"):
         assert time.monotonic() < told_by
+        between_looks()
     assert told.read_text().count('"condition": "gap-jump"') == 1
 
     tmux.send("a")
@@ -204,6 +207,7 @@ def test_settings_are_read_and_the_view_is_remembered_where_asked(tmux: Tmux, tm
     deadline = time.monotonic() + 20
     while not view.exists():
         assert time.monotonic() < deadline
+        between_looks()
     tmux.wait(lambda text: "answer length ·" in text)
     tmux.send("q")
     tmux.wait(lambda text: "status 0" in text)
@@ -253,11 +257,13 @@ def test_a_command_that_runs_at_quit_is_ended_by_its_time_limit(tmux: Tmux, tmp_
     deadline = time.monotonic() + 20
     while not pid.exists() or not pid.read_text().endswith("\n"):
         assert time.monotonic() < deadline
+        between_looks()
     tmux.send("q")
     tmux.wait(lambda text: "status 0" in text)
     deadline = time.monotonic() + 20
     while psutil.pid_exists(int(pid.read_text())):
         assert time.monotonic() < deadline, "it outlives its time limit"
+        between_looks()
 
 
 def test_a_box_is_closed_by_esc_before_anything_else_and_by_a_screen_that_it_would_cover(

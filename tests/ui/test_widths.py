@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from terminal import between_looks
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -80,6 +81,7 @@ def test_log_text_in_any_script_leaves_all_other_cells_right(tmp_path: Path) -> 
         deadline = time.monotonic() + 60
         while subprocess.run([*tmux, "has-session"], capture_output=True, check=False).returncode == 0:
             assert time.monotonic() < deadline, "not done within 60 s"
+            between_looks()
     finally:
         subprocess.run([*tmux, "kill-server"], capture_output=True, check=False)
     assert result.exists(), (tmp_path / "errors").read_text()
