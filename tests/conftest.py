@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
 
 # CI must fail for what was changed and for nothing else; at home each run tries other cases. An example may take
 # longer on a busy machine.
@@ -28,6 +29,22 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """More than there are processors: half of a test's time it waits for a terminal, a timer or a program."""
     processors = os.cpu_count() or 1
     return min(3 * processors, processors + 4)
+
+
+# What its tests share is dear, or is built in the checkout: one worker has them all.
+TOGETHER = ("tests/test_lowest.py", "tests/test_packaging.py")
+
+
+class Grouped(LoadScopeScheduling):  # type: ignore[misc]
+    """Test by test, but those of a module in `TOGETHER`: pytest 9.2 does not let xdist 3.8 find its group marks."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if module in TOGETHER else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Grouped | None:
+    return Grouped(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

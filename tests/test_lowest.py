@@ -14,9 +14,6 @@ import pytest
 from commands import LOGS, ROOT
 from terminal import Terminal
 
-# They share an environment that takes minutes to make: one worker has it.
-pytestmark = pytest.mark.xdist_group("lowest")
-
 # What pip says where it reaches no index. A version that no index has is another thing: it lists those that there are.
 UNREACHABLE = re.compile(r"from versions: none|connection|timed out|name resolution|network", re.IGNORECASE)
 

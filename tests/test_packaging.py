@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-pytestmark = pytest.mark.xdist_group("wheel")  # built once, in the checkout
 
 
 @pytest.fixture(scope="module")
