@@ -159,7 +159,7 @@ def test_lines_added_late_are_given_once_when_the_new_file_is_gone(tail: Tailer,
     log.unlink()
     log.touch()
     append(Path(f"{log}.1"), lines(4, 5))
-    assert [piece for piece in look(tail) if isinstance(piece, bytes)] == [lines(4, 5)]
+    assert look(tail) == [lines(4, 5)], "and between no cuts"
 
 
 @pytest.mark.parametrize("times", [2, 3, 5])

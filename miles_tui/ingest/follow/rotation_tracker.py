@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -125,11 +125,11 @@ class Succession:
         sure = max((len(known.opening) if known.size >= size else known.size for known in alike), default=0)
         return file.whole_of(sure) if sure else NOTHING
 
-    def line_up(self, held: TextFile | None) -> list[Step]:
+    def line_up(self, held: TextFile | None, late: Collection[FileKey] = ()) -> list[Step]:
         """The files after `held`, all open, in the order written: those that were missed, then that at the path.
 
         Empty when that is `held` itself, while that holds no text yet, or while the path changes too
-        quickly. Raises OSError when the path can't be opened.
+        quickly. What comes to the files `late` is given otherwise. Raises OSError when the path can't be opened.
         """
         for _ in range(LOOKS):
             try:
@@ -144,12 +144,12 @@ class Succession:
             if held and new.key == held.key:
                 new.close()
                 return []
-            steps = self._steps(held, new)
+            steps = self._steps(held, new, late)
             if steps is not None:
                 return steps
         return []
 
-    def _steps(self, held: TextFile | None, new: PlainFile) -> list[Step] | None:
+    def _steps(self, held: TextFile | None, new: PlainFile, late: Collection[FileKey]) -> list[Step] | None:
         """One try of `line_up`; None when the folder changed under it. Then, and on an error, all files are closed."""
         missed: list[TextFile] = []
         try:
@@ -159,7 +159,8 @@ class Succession:
             last = self._folder
             folder, found = Folder.look(last.path if last else place, names)
             if last:
-                missed.extend(self._missed(held, new, [f for f in found if not last.knows(f)], folder, found))
+                appeared = [f for f in found if f.key not in late and not last.knows(f)]
+                missed.extend(self._missed(held, new, appeared, folder, found))
             if self.look()[0] != new.key:
                 raise FileNotFoundError  # the second look: the path moved on while we listed the folder
             if held and not missed and not new.stat().st_size:

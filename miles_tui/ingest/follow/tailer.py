@@ -163,7 +163,7 @@ class Tailer:
         self.unsettled = True
         try:
             if not self._next:
-                self._next.extend(self._succession.line_up(None))
+                self._next.extend(self._succession.line_up(None, [late.file.key for late in self._late]))
         except OSError as error:
             self._say_missing(error, out)
             return None
@@ -193,7 +193,7 @@ class Tailer:
                 return b""
             if self._last != b"\n" and not self._lasted("torn", TORN_SECONDS):
                 return None
-            self._next.extend(self._succession.line_up(held))
+            self._next.extend(self._succession.line_up(held, [late.file.key for late in self._late]))
         except OSError as error:
             self._gone(held, error, out)
             return None

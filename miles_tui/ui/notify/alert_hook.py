@@ -16,6 +16,7 @@ from miles_tui.core.text.sanitize import harmless
 
 MOST_WAITING = 16  # alerts that wait while one is told; more are left out, and that is said
 MOST_SAID = 4096  # bytes of a failing command's complaint that are looked at
+PIPE_ROOM = 16_384  # bytes that a new pipe takes though nobody reads it yet
 GRACE_SECONDS = 1.0  # between asking a command to end and ending it
 # Arguments: the process, seconds. It looks once a second whether the process is there, so that the number of one
 # that ended is not taken for another's; the pipe of its complaints stays open, else they would end it.
@@ -107,11 +108,14 @@ class Command:
                 env={**os.environ, **environment},
             )
             self._until = time.monotonic() + self._seconds
+            data = text.encode()
+            if len(data) <= PIPE_ROOM:  # then it has all of it, also where the program ends at this very moment
+                _give(process, data)
+            else:
+                threading.Thread(target=_give, args=(process, data), daemon=True).start()
         tail = bytearray()
         reader = threading.Thread(target=_keep_end, args=(process, tail), daemon=True)
-        writer = threading.Thread(target=_give, args=(process, text.encode()), daemon=True)
         reader.start()
-        writer.start()
         try:
             status = process.wait(self._seconds)
         except subprocess.TimeoutExpired:
