@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import sys
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
@@ -45,6 +47,18 @@ class Grouped(LoadScopeScheduling):  # type: ignore[misc]
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Grouped | None:
     return Grouped(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The first worker at a module that nobody has compiled yet does it, and the others find it done."""
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with collector.path.open() as module:
+        fcntl.flock(module, fcntl.LOCK_EX)
+        return (yield)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
