@@ -107,7 +107,7 @@ LONGER = {
     "core.run.snapshot_builder.snapshot_of": "a line for each field of the contract",
     "core.stats.duration_model._improve": "one step of one fit: its terms share all sums",
     "ingest.follow.follower.follow_blocking": "one loop, read in its order",
-    "ingest.follow.rotation_tracker.Succession": "which file comes next: a state machine",
+    "ingest.follow.rotation_tracker.RotationTracker": "which file comes next: a state machine",
     "ingest.follow.rotation_tracker.truncated_away": "the cases of one question, read in their order",
     "ingest.follow.tailer.Tailer": "one position in one log",
     "present.plot.chart.draw_chart": "one picture from its back to its front",

@@ -9,7 +9,7 @@ import pytest
 
 from miles_tui.present.plot.sparkline_axis import Axis
 from miles_tui.present.signal_rows import change_text
-from miles_tui.present.sparklines import scale_words
+from miles_tui.present.sparkline_frames import scale_words
 from miles_tui.present.view_models import RowView
 from miles_tui.ui.widgets.signals import SignalTable
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from miles_tui.ingest.files.fingerprint import TextFile
 from miles_tui.ingest.files.open_file import MARK, Lost, PlainFile
-from miles_tui.ingest.follow.rotation_tracker import Succession
+from miles_tui.ingest.follow.rotation_tracker import RotationTracker
 
 TORN_SECONDS = 0.25  # how long a line may take to end: a rotated file's last one, or one that is put over others
 WINDOW = 1 << 20  # bytes of the old text that are compared at each look: 0.1 ms
@@ -19,7 +19,9 @@ WINDOW = 1 << 20  # bytes of the old text that are compared at each look: 0.1 ms
 class Rewritten:
     """What of the file at hand is no news. `lasted`: whether a state of `since` did hold some seconds ago too."""
 
-    def __init__(self, succession: Succession, since: dict[str, float], lasted: Callable[[str, float], bool]) -> None:
+    def __init__(
+        self, succession: RotationTracker, since: dict[str, float], lasted: Callable[[str, float], bool]
+    ) -> None:
         self._succession = succession
         self._since = since
         self._lasted = lasted

@@ -52,7 +52,7 @@ def _without_copies(wholes: list[PlainFile], files: Iterable[PlainFile]) -> list
     return [file for file in files if file not in copies]
 
 
-class Succession:
+class RotationTracker:
     """What `path` led to, and what lay beside that, at the last change; what was read before.
 
     `remote`: the path is opened at each look, which makes NFS ask its server.

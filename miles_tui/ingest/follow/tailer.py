@@ -29,7 +29,7 @@ from miles_tui.ingest.files.gzip_file import GzipFile
 from miles_tui.ingest.files.open_file import CHUNK, NOTHING, FileKey, Lost, PlainFile, in_words
 from miles_tui.ingest.follow.late_lines import LateLines
 from miles_tui.ingest.follow.rewritten import TORN_SECONDS, Rewritten
-from miles_tui.ingest.follow.rotation_tracker import Step, Succession
+from miles_tui.ingest.follow.rotation_tracker import RotationTracker, Step
 
 BUDGET = 1 << 20  # bytes a read: 1 ms to scan, 10 ms on text made to be slow
 SHRINK_SECONDS = 0.01  # a shrink counts when it is seen again that much later: NFS can report a stale size once
@@ -61,7 +61,7 @@ class Tailer:
         self._start = start
         self._shrink = SHRINK_SECONDS_REMOTE if remote else SHRINK_SECONDS
         self._clock = clock
-        self._succession = Succession(path, remote=remote)
+        self._succession = RotationTracker(path, remote=remote)
         self._held: TextFile | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []

@@ -20,7 +20,7 @@ from miles_tui.present.header import Surroundings, heading, sentence
 from miles_tui.present.layout import LEAST_ALERTS, WIDE_CELLS, Plan, filled, glance_lines, plan
 from miles_tui.present.plot.sparkline_axis import Axis, Span
 from miles_tui.present.signal_rows import detail_row, label_cells
-from miles_tui.present.sparklines import Sparks, scale_words
+from miles_tui.present.sparkline_frames import Sparks, scale_words
 from miles_tui.present.styled_text import Spans
 from miles_tui.present.view_models import (
     AlertView,

@@ -15,7 +15,7 @@ from miles_tui.present.footer import Keys
 from miles_tui.present.metric_tree import Lazily, MetricEntry, Widths, entries, group_line, metric_line, widths
 from miles_tui.present.name_filter import NameTest, matcher
 from miles_tui.present.signal_rows import detail_row
-from miles_tui.present.sparklines import Sparks
+from miles_tui.present.sparkline_frames import Sparks
 from miles_tui.present.styled_text import Spans, between, fitted, width_of
 from miles_tui.present.view_models import row_view, spans_of
 from miles_tui.runs.selection import Chosen, subject_of

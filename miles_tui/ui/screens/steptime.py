@@ -12,7 +12,7 @@ from miles_tui.core.run.change import Change
 from miles_tui.core.run.step_time import Spent, Split, split
 from miles_tui.core.text.cells import fit_text
 from miles_tui.present.layout import margin_of
-from miles_tui.present.sparklines import Sparks
+from miles_tui.present.sparkline_frames import Sparks
 from miles_tui.present.step_time_bar import bar, phase_line, step_time_title, step_time_titles
 from miles_tui.present.styled_text import Spans
 from miles_tui.runs.session import Session
