@@ -19,10 +19,8 @@ WINDOW = 1 << 20  # bytes of the old text that are compared at each look: 0.1 ms
 class Rewritten:
     """What of the file at hand is no news. `lasted`: whether a state of `since` did hold some seconds ago too."""
 
-    def __init__(
-        self, succession: RotationTracker, since: dict[str, float], lasted: Callable[[str, float], bool]
-    ) -> None:
-        self._succession = succession
+    def __init__(self, tracker: RotationTracker, since: dict[str, float], lasted: Callable[[str, float], bool]) -> None:
+        self._tracker = tracker
         self._since = since
         self._lasted = lasted
         self.reset()
@@ -40,7 +38,7 @@ class Rewritten:
         """
         if not (first or self._again):
             return False
-        known = self._succession.known_of(held)
+        known = self._tracker.known_of(held)
         was, self._again = self._again, known is held.trace
         if self._again or not (was or known.size) or not isinstance(held, PlainFile):
             return self._again

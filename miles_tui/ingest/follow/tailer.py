@@ -61,7 +61,7 @@ class Tailer:
         self._start = start
         self._shrink = SHRINK_SECONDS_REMOTE if remote else SHRINK_SECONDS
         self._clock = clock
-        self._succession = RotationTracker(path, remote=remote)
+        self._tracker = RotationTracker(path, remote=remote)
         self._held: TextFile | None = None
         self._next: deque[Step] = deque()
         self._late: list[LateLines] = []
@@ -69,7 +69,7 @@ class Tailer:
         self._first = False  # nothing was read yet of the held file's text
         self._last = b"\n"  # the last byte given
         self._since: dict[str, float] = {}  # when a state began that counts only if it lasts
-        self._rewritten = Rewritten(self._succession, self._since, self._lasted)
+        self._rewritten = Rewritten(self._tracker, self._since, self._lasted)
         self._ripe: tuple[FileKey, bool] | None = None  # the new file at the path, and whether it held text, as seen
         # before the last read of the old one
         self._missing = ""
@@ -141,7 +141,7 @@ class Tailer:
             try:
                 if self._came_and_went(held):
                     return self._turn(out)
-                skipped = self._first and self._succession.skip_known(held)
+                skipped = self._first and self._tracker.skip_known(held)
                 skipped = skipped or self._rewritten.comes_again(held, first=self._first)
             except OSError:
                 held.trace = before  # it was not given
@@ -163,7 +163,7 @@ class Tailer:
         self.unsettled = True
         try:
             if not self._next:
-                self._next.extend(self._succession.line_up(None, [late.file.key for late in self._late]))
+                self._next.extend(self._tracker.line_up(None, [late.file.key for late in self._late]))
         except OSError as error:
             self._say_missing(error, out)
             return None
@@ -182,7 +182,7 @@ class Tailer:
     def _look_on(self, held: PlainFile, out: list[Piece]) -> bytes | None:
         """At the end of the file: whether the path leads to another one by now."""
         try:
-            key, size = self._succession.look()
+            key, size = self._tracker.look()
             if key == held.key:
                 self._ripe = None
                 self._since.pop("torn", None)
@@ -193,7 +193,7 @@ class Tailer:
                 return b""
             if self._last != b"\n" and not self._lasted("torn", TORN_SECONDS):
                 return None
-            self._next.extend(self._succession.line_up(held, [late.file.key for late in self._late]))
+            self._next.extend(self._tracker.line_up(held, [late.file.key for late in self._late]))
         except OSError as error:
             self._gone(held, error, out)
             return None
@@ -211,7 +211,7 @@ class Tailer:
             self._put_away(self._held)
         self._held = None  # until the next one is begun, come what may
         self._rewritten.reset()
-        if not file.offset and self._succession.skip_known(file) and why is not Why.ROTATED:
+        if not file.offset and self._tracker.skip_known(file) and why is not Why.ROTATED:
             why = None
         self._next.popleft()
         self._held, self._ripe, self._empty_at, self.unsettled = file, None, None, True
@@ -228,7 +228,7 @@ class Tailer:
             self._last = b"\n"
 
     def _put_away(self, file: TextFile) -> None:
-        self._succession.remember(file)
+        self._tracker.remember(file)
         if isinstance(file, GzipFile) or not file.live:
             file.close()
         else:
@@ -247,7 +247,7 @@ class Tailer:
                 if more:
                     late.until = now + LATE_SECONDS
                     with suppress(OSError):
-                        self._succession.remember_late(late.file, late.given())
+                        self._tracker.remember_late(late.file, late.given())
             if now >= late.until:
                 self._late.remove(late)
                 late.close()
@@ -261,7 +261,7 @@ class Tailer:
             late.until = max(late.until, now + LOOK_AGAIN_SECONDS)
         if "away" not in self._since:
             with suppress(OSError):
-                late.until = late.until if self._succession.reopen(late.file) else now
+                late.until = late.until if self._tracker.reopen(late.file) else now
         return b""
 
     def _start_over(self, held: TextFile, lost: Lost, out: list[Piece]) -> bytes | None:
@@ -275,7 +275,7 @@ class Tailer:
             self._cut(Why.TRUNCATED if self._rewritten.begins else None, out)
             return b""
         assert isinstance(held, PlainFile)  # a packed file is finished: it loses nothing
-        self._from_its_beginning(held, self._succession.truncated_away(held))
+        self._from_its_beginning(held, self._tracker.truncated_away(held))
         self._since.pop("shrunk", None)
         return self._turn(out)
 
@@ -283,7 +283,7 @@ class Tailer:
         """Next comes what was truncated away, then the file's present text."""
         # Behind a text that is empty so far the cut was said when it was emptied.
         goes_on = not held.offset or (bool(before) and before[0].offset > 0)
-        self._succession.remember(held)
+        self._tracker.remember(held)
         held.starts_at(NOTHING)
         whys = [None if goes_on or not self.position else Why.TRUNCATED, *(Why.TRUNCATED for _ in before)]
         self._next.extend(zip(whys, (*before, held), strict=True))
@@ -297,7 +297,7 @@ class Tailer:
         if self._empty_at not in (None, written):
             held.trace = NOTHING
             try:
-                texts = self._succession.truncated_away(held)
+                texts = self._tracker.truncated_away(held)
             finally:
                 held.trace = read
         self._empty_at = None
@@ -313,13 +313,13 @@ class Tailer:
         self._away(error, out)
         self._since.setdefault("failed", self._clock())
         try:
-            if self._succession.reopen(held):
+            if self._tracker.reopen(held):
                 self._since.pop("dead", None)
                 self.retry_in = LOOK_AGAIN_SECONDS
             elif self._lasted("dead", DEAD_SECONDS):
                 unread = [file for _, file in self._next]
-                self._succession.number_anew(unread)
-                self._succession.remember(held)
+                self._tracker.number_anew(unread)
+                self._tracker.remember(held)
                 for file in (held, *unread):
                     file.close()
                 self._next.clear()
@@ -342,7 +342,7 @@ class Tailer:
         if self._lasted("gone", GONE_SECONDS, again=False):
             self._say_missing(error, out)
         if not held.stat().st_nlink and self._lasted("deleted", DELETED_SECONDS, again=False):
-            self._succession.remember(held)
+            self._tracker.remember(held)
             held.close()
             self._held = None
 
