@@ -136,7 +136,7 @@ def test_what_is_written_while_a_look_goes_on_is_before_the_new_file(
     log.rename(f"{log}.1")
     log.touch()
     look(tail)
-    real = tail._succession.look
+    real = tail._tracker.look
 
     def meanwhile() -> tuple[tuple[int, int], int]:
         monkeypatch.undo()
@@ -144,7 +144,7 @@ def test_what_is_written_while_a_look_goes_on_is_before_the_new_file(
         append(log, lines(3, 4))
         return real()
 
-    monkeypatch.setattr(tail._succession, "look", meanwhile)
+    monkeypatch.setattr(tail._tracker, "look", meanwhile)
     assert look(tail) == [lines(2, 3), Cut(Why.ROTATED), lines(3, 4)]
 
 
