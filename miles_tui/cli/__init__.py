@@ -1,0 +1,1 @@
+"""The command line: which command, and what opens a screen."""

@@ -1,0 +1,1 @@
+"""What runs without a screen: one module a command, each with `run(argv) -> exit status`."""

@@ -1,0 +1,1 @@
+"""What a person wrote: settings, profiles, and how the screen was left."""

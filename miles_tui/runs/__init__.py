@@ -1,0 +1,1 @@
+"""One run or many, read and followed: sessions, sources, those beyond, what is news."""

@@ -1,0 +1,1 @@
+"""Bytes become records and events, whatever form the lines have."""

@@ -1,0 +1,1 @@
+"""One run: its front door (`monitor`), its state, and what is known of it at one moment (`snapshot`)."""

@@ -1,0 +1,1 @@
+"""The mathematics of the rules: robust scales, baselines, tests for a change."""

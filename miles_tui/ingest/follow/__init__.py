@@ -1,0 +1,1 @@
+"""A log that grows: each byte once and in order, whatever happens to its file."""

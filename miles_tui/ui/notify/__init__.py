@@ -1,0 +1,1 @@
+"""Alerts when nobody looks: bell, title, desktop, the person's command."""

@@ -1,0 +1,1 @@
+"""Themes: files, roles, and which one is worn."""
