@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -319,6 +319,26 @@ def test_what_a_line_raised_fires_and_says_so() -> None:
     judge.clear("crashed", 4, 10.0)
     judge.raise_("crashed", 5, 11.0, evidence)
     assert judge.states["crashed"].state is State.OFF
+
+
+@pytest.mark.parametrize(("condition", "change", "first", "of"), [
+    ("gap-jump", scaled("gap", 3.0), 2, 3),
+    ("reward-collapse", scaled("reward", 0.0), 1, 2),
+    ("signal-lost", lambda k, values: values.pop("reward"), 1, 3),
+])  # fmt: skip
+def test_what_is_pending_says_how_far_it_is(
+    condition: str, change: Callable[[int, dict[str, float]], None], first: int, of: int
+) -> None:
+    rollouts = run(60, 1, change=after(40, change))
+    judge = judged(rollouts[:40])
+    for count in range(1, of):
+        judged([rollouts[39 + count]], judge=judge)
+        word = judge.states[condition]
+        wanted = (State.PENDING, count, of) if count >= first else (State.OK, 0, 0)
+        assert (word.state, word.count, word.of) == wanted
+    judged([rollouts[39 + of]], judge=judge)
+    (alert,) = judge.alerts
+    assert (alert.condition, alert.raised_step, alert.raised_time) == (condition, 39 + of, rollouts[39 + of].time)
 
 
 def test_seen_and_snoozed() -> None:
