@@ -144,7 +144,7 @@ class Session:
         if before != (status.trouble, status.ended, status.percent, status.how):
             change.header = True
         if self.monitor.records != records:
-            self.bar = self._bar()
+            self.bar = self.monitor.bar
             change.header |= self._grow_older(now)
         self._change.merge(change)
         if self.watcher is not None and batch.pieces:
@@ -217,7 +217,7 @@ class Session:
         if now - self._glanced < GLANCE_SECONDS:
             return False
         self._glanced = now
-        before, self.bar = self.bar, self._bar()
+        before, self.bar = self.bar, self.monitor.bar
         self._change.header |= before != self.bar
         return before != self.bar
 
@@ -228,23 +228,18 @@ class Session:
         than its stamps are: then nothing is said of its age, until it grows before our eyes.
         """
         self._note_since(clock)
-        run = self.snapshot
-        last, usual = run.last, run.usual or 0.0
+        last, usual = self.monitor.last, self.monitor.usual or 0.0
         if age and last is not None:
             self._doubted = abs(clock + zone - age - last) > max(DOUBT_SECONDS, 2 * usual)
         fresh = self.live and self._was_caught_up and self.status.caught_up
         if self.zone.see(last, clock + zone, zone, fresh=fresh):
             self._change.header = True
 
-    def _bar(self) -> tuple[int, int] | None:
-        phase = self.snapshot.phase
-        return None if phase.done is None or not phase.total else (phase.done, phase.total)
-
     def _grow_older(self, now: float) -> bool:
         before, heard = self.age, self.monitor.heard
-        over = self.status.ended or bool(self.snapshot.ended)
+        over = self.status.ended or bool(self.monitor.ended)
         known = self.live and not over and not self._doubted and heard is not None
-        self.age = age_words(now - heard, self.snapshot.usual) if known and heard is not None else ""
+        self.age = age_words(now - heard, self.monitor.usual) if known and heard is not None else ""
         return before != self.age
 
     def touch(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from miles_tui.core.model.chunks import Items
+from miles_tui.core.model.records import Event, EventKind
 from miles_tui.present.layout import glance_lines, plan
 from miles_tui.ui.widgets.alerts import AlertPane
 from miles_tui.ui.widgets.glance import Glance
@@ -71,7 +72,7 @@ async def test_more_than_two_alerts_take_its_lines(dashboard: Dashboard, fixed_j
         assert glance(screen) == []
         assert screen.app.screen.query_one(AlertPane).size.height > 20
         screen.app.session.monitor.state.alerts[0].resolve(47, None)
-        screen.app.session.monitor.apply(Items(()))
+        screen.app.session.monitor.apply(Items([Event(EventKind.CLOCK)]))
         screen.app.screen.retake_alerts()
         await screen.wait(lambda _: bool(glance(screen)))
         await screen.pilot.resize_terminal(20, 5)

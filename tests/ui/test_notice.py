@@ -16,6 +16,7 @@ from miles_tui.commands.check import report_of
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.chunks import Data, Items
+from miles_tui.core.model.records import Event, EventKind
 from miles_tui.core.parsing.reader import Reader
 from miles_tui.core.run.monitor import Monitor
 from miles_tui.core.run.run_state import RunState
@@ -280,7 +281,7 @@ def test_the_title_speaks_of_the_run_that_fires_worst() -> None:
     assert title_of(calm, [calm]) == "○ waiting · –"
     bad.watch_from_here()
     bad.monitor.state.judge.raise_("not-finite", 3, None, Evidence(text="nan"))
-    bad.monitor.apply(Items(()))
+    bad.monitor.apply(Items([Event(EventKind.CLOCK)]))
     assert title_of(calm, [calm, bad]) == "▲1 not-finite · – · b.log"
 
 
@@ -300,10 +301,10 @@ def test_an_old_logs_alerts_are_no_news_for_the_title_until_it_grows() -> None:
     assert not old.news
     assert title_of(live, [live, old]) == "✓ finished · 47/48 · live.log"
     old.monitor.state.judge.raise_("stalled", 47, None, Evidence(text="silent"))
-    old.monitor.apply(Items(()))
+    old.monitor.apply(Items([Event(EventKind.CLOCK)]))
     assert [alert.condition for alert in old.news] == ["stalled"]
     old.monitor.state.judge.clear("stalled", 47, None)
-    old.monitor.apply(Items(()))
+    old.monitor.apply(Items([Event(EventKind.CLOCK)]))
     assert not old.news
     old.take(batch(b"still here\n"), 1.0)
     assert [alert.condition for alert in old.news] == ["gap-jump"]

@@ -239,9 +239,10 @@ class Series:
     @property
     def last(self) -> Point | None:
         """The newest live value."""
-        for point in self.newest():
-            return point
-        return None
+        flags = self.flags
+        if flags and not flags[-1] & DEAD:  # nearly always
+            return Point(self.x[-1], self.y[-1], flags[-1], self._attempts[-1])
+        return next(self.newest(), None)
 
     def newest(self) -> Iterator[Point]:
         """Live values, newest first."""
@@ -269,6 +270,10 @@ class Series:
 
     def mean(self, window: int = 5) -> float | None:
         """The mean of the newest `window` live values; None with fewer. NaN and infinities are left out."""
+        if not any(self.flags[-window:]):  # nearly always: no point is made of each
+            total = sum(self.y[-window:])
+            if math.isfinite(total):
+                return total / window if len(self.y) >= window else None
         newest = list(islice(self.newest(), window))
         values = [point.value for point in newest if math.isfinite(point.value)]
         return sum(values) / len(values) if len(newest) == window and values else None

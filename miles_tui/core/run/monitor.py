@@ -10,13 +10,14 @@ than the others, and what they show is made from the same snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import Appeared, CaughtUp, Elapsed, Ended, Items, Missing, RunInput
+from miles_tui.core.model.records import Item
 from miles_tui.core.model.series import Series
 from miles_tui.core.run.change import Change
 from miles_tui.core.run.run_state import Pauses, RunState
@@ -91,18 +92,23 @@ class Monitor:
             return change
         if isinstance(given, Missing | Appeared):
             return Change()
-        self._snapshot = None
         match given:
             case Items(items):
-                return self.state.feed(items, now)
+                pass
             case CaughtUp():
-                return self.state.feed(self._reader.settle(), now)
-            case Ended():
-                change = self.state.feed(self._reader.finish(), now)
-                change.merge(self.finish())
-                return change
+                items = self._reader.settle()
             case _:
-                return self.state.feed(self._reader.apply(given), now)
+                items = self._reader.apply(given)
+        change = self._feed(items, now)
+        if isinstance(given, Ended):
+            change.merge(self.finish())
+        return change
+
+    def _feed(self, items: Sequence[Item], now: float | None) -> Change:
+        """Text that says nothing makes no snapshot either: engines print ten thousand lines a second."""
+        if items:
+            self._snapshot = None
+        return self.state.feed(items, now)
 
     def finish(self) -> Change:
         """The log is at its end, and nobody writes to it: what stands there is all there is."""
@@ -111,8 +117,7 @@ class Monitor:
 
     def rest(self, *, over: bool) -> Change:
         """Nothing is taken for a while: let go of what that needs no more. `over`: the last line has no end to come."""
-        self._snapshot = None
-        change = self.state.feed(self._reader.finish(), self.state.heard) if over else Change()
+        change = self._feed(self._reader.finish(), self.state.heard) if over else Change()
         self._reader.slim()
         return change
 
@@ -128,6 +133,27 @@ class Monitor:
     def records(self) -> int:
         """Metric lines that count, so far."""
         return self.state.records
+
+    @property
+    def last(self) -> float | None:
+        """As `RunSnapshot.last`; this and the three below are asked after every line."""
+        return self.state.pace.last
+
+    @property
+    def usual(self) -> float | None:
+        """As `RunSnapshot.usual`."""
+        return self.state.pace.usual
+
+    @property
+    def ended(self) -> str:
+        """As `RunSnapshot.ended`."""
+        return self.state.ended
+
+    @property
+    def bar(self) -> tuple[int, int] | None:
+        """The generation bar: what is done of how many."""
+        phase = self.state.phase
+        return None if phase.done is None or not phase.total else (phase.done, phase.total)
 
     @property
     def heard(self) -> float | None:
