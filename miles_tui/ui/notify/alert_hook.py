@@ -16,7 +16,7 @@ from miles_tui.core.text.sanitize import harmless
 
 MOST_WAITING = 16  # alerts that wait while one is told; more are left out, and that is said
 MOST_SAID = 4096  # bytes of a failing command's complaint that are looked at
-PIPE_ROOM = 16_384  # bytes that a new pipe takes though nobody reads it yet
+PIPE_ROOM = 4096  # bytes that a new pipe takes though nobody reads it yet: a page, where the user has many pipes
 GRACE_SECONDS = 1.0  # between asking a command to end and ending it
 # Arguments: the process, seconds. It looks once a second whether the process is there, so that the number of one
 # that ended is not taken for another's; the pipe of its complaints stays open, else they would end it.
