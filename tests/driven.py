@@ -33,7 +33,7 @@ class Driven:
 
     async def wait(self, until: Callable[[str], bool], seconds: float = 20) -> str:
         deadline = time.monotonic() + seconds
-        while not until(self.text):
-            assert time.monotonic() < deadline, f"not within {seconds} s:\n{self.text}"
+        while not until(text := self.text):
+            assert time.monotonic() < deadline, f"not within {seconds} s:\n{text}"
             await self.pilot.pause()
-        return self.text
+        return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from driven import Driven
 from growing import rollouts
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from ways import WAYS, Way
 
@@ -32,8 +34,7 @@ from miles_tui.ui.app import MilesApp
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "sample_logs"
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-
-
+PARSED: dict[object, Any] = {}  # the rules of a text of CSS and the colours in it
 SAMPLES_DAY = datetime(2026, 10, 15, 19, tzinfo=UTC).timestamp()  # of the sample logs' own clock
 
 
@@ -41,6 +42,20 @@ SAMPLES_DAY = datetime(2026, 10, 15, 19, tzinfo=UTC).timestamp()  # of the sampl
 def _on_the_samples_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """Times need no date."""
     monkeypatch.setattr("miles_tui.ui.navigation.our_time", lambda: (SAMPLES_DAY, 0))
+
+
+@pytest.fixture(autouse=True)
+def _styles_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each app, and each change of a theme, would parse Textual's own again: a twentieth of what an app costs."""
+    parse = Stylesheet._parse_rules
+
+    def known(sheet: Stylesheet, *args: Any, **options: Any) -> Any:
+        key = (args, frozenset(options.items()), frozenset(sheet._variables.items()))
+        if key not in PARSED:
+            PARSED[key] = parse(sheet, *args, **options)
+        return PARSED[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", known)
 
 
 @dataclass
@@ -78,11 +93,17 @@ class Screen(Driven):
         self.feed = feed
 
     async def give(self, *pieces: Piece | bytes) -> str:
-        before = self.feed.taken
-        self.feed.give(*pieces)
-        await self.wait(lambda _: self.feed.taken > before)
-        await self.pilot.pause()
+        await self.feed_with(self.feed, *pieces)
         return self.text
+
+    async def feed_with(self, feed: GivenFeed, *pieces: Piece | bytes) -> None:
+        """Until the pieces were taken and shown; the text, which takes as long as a paint, is not made."""
+        before, deadline = feed.taken, time.monotonic() + 20
+        feed.give(*pieces)
+        while feed.taken == before:
+            assert time.monotonic() < deadline, f"not taken:\n{self.text}"
+            await self.pilot.pause()
+        await self.pilot.pause()
 
     def line(self, start: str) -> str:
         """The first line that has `start` as its first word or words."""
@@ -157,7 +178,7 @@ def dashboard() -> Callable[..., object]:
             app.session.monitor.state.judge = judge
         async with app.run_test(size=size) as pilot:
             screen = Screen(app, pilot, feed)
-            await screen.give((LOGS / log).read_bytes() if isinstance(log, str) else log)
+            await screen.feed_with(feed, (LOGS / log).read_bytes() if isinstance(log, str) else log)
             yield screen
 
     return opened
@@ -175,10 +196,11 @@ def shown(dashboard: Callable[..., Any]) -> Callable[..., object]:
         async with dashboard(way.log, size, **given, **options) as screen:
             for feed, session, (log, raises) in zip(others, screen.app.runs.sessions[1:], way.others, strict=True):
                 session.monitor.state.judge = FixedJudge(raises)
-                feed.give((LOGS / log).read_bytes())
-                await screen.wait(lambda _, feed=feed: feed.taken > 0)
-            await screen.give(Ended())
-            await screen.press(*way.keys)
+                await screen.feed_with(feed, (LOGS / log).read_bytes())
+            await screen.feed_with(screen.feed, Ended())
+            if way.keys:
+                await screen.pilot.press(*way.keys)
+                await screen.pilot.pause()
             yield screen
 
     return opened
