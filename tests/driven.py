@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from miles_tui.ui.app import MilesApp
+from miles_tui.ui.widgets.listing import Listing
 
 
 class Driven:
@@ -21,6 +22,19 @@ class Driven:
     def text(self) -> str:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    def state(self) -> tuple[object, ...]:
+        """What a key changes for a person: what is shown, where one is in it, and whether the program ends."""
+        app, chosen = self.app, [listing.at for listing in self.app.screen.query(Listing)]
+        return self.text, chosen, len(app.screen_stack), app.focused, app.look.name, app.return_value, app._exit
+
+    async def is_again(self, state: tuple[object, ...]) -> bool:
+        """Whether this is that state, or Esc leads back to it: then another key can be pressed in it."""
+        if self.state() == state:
+            return True
+        if not self.app._exit:
+            await self.press("escape")
+        return self.state() == state
 
     def is_on(self, kind: type[Screen[None]]) -> bool:
         """Whether the screen on top is of that kind."""

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from ways import GAP, WAYS, Way
 
-from miles_tui.ui.widgets.listing import Listing
-
 Opened = Callable[..., Any]
 
 OVER = ("e", "e")  # what came is expected: all alerts are over
@@ -48,30 +46,25 @@ def offered(screen: Any) -> list[str]:
     return [m[1] for part in re.split(r" {2,}", line) if (m := re.match(rf"({known}|[A-Za-z0-9]) ", part))]
 
 
-def seen(screen: Any) -> tuple[object, ...]:
-    app = screen.app
-    chosen = [listing.at for listing in app.screen.query(Listing)]
-    return screen.text, chosen, len(app.screen_stack), app.focused, app.look.name, app.return_value, app._exit
-
-
 @pytest.mark.parametrize("state", STATES)
 async def test_every_key_of_the_footer_does_something(shown: Opened, state: str) -> None:
-    async with shown(STATES[state]) as screen:
-        keys = offered(screen)
-        assert keys
-    while keys:
+    keys: list[str] | None = None
+    while keys is None or keys:
         async with shown(STATES[state]) as screen:
+            if keys is None:
+                keys = offered(screen)
+                assert keys
             screen.app.exit = lambda *_, screen=screen, **__: setattr(screen.app, "_exit", True)
-            before = seen(screen)
-            while keys and seen(screen) == before:  # what left no trace leaves the state to the next key
+            before = screen.state()
+            while keys and await screen.is_again(before):
                 await does_something(screen, keys.pop(0))
 
 
 async def does_something(screen: Any, key: str) -> None:
-    before, done = seen(screen), False
+    before, done = screen.state(), False
     for press in PRESSES.get(key, (key,)):
         await screen.press(press)
-        done |= seen(screen) != before
+        done |= screen.state() != before
     assert done, f"{key} does nothing:\n{screen.text}"
 
 
