@@ -11,6 +11,12 @@ from textual.screen import Screen
 from miles_tui.ui.app import MilesApp
 from miles_tui.ui.widgets.listing import Listing
 
+# A key and the one that takes it back; others are their own, as a switch is.
+PAIRS = ("up down", "k j", "home end", "g G", "pageup pagedown", "left right", "shift+left shift+right", "n N", "v V",
+         "plus minus", "left_curly_bracket right_curly_bracket",
+         "left_square_bracket right_square_bracket")  # fmt: skip
+BACK = dict(way for pair in PAIRS for a, b in (pair.split(),) for way in ((a, b), (b, a)))
+
 
 class Driven:
     """The dashboard behind a pilot; every wait has a deadline."""
@@ -28,12 +34,13 @@ class Driven:
         app, chosen = self.app, [listing.at for listing in self.app.screen.query(Listing)]
         return self.text, chosen, len(app.screen_stack), app.focused, app.look.name, app.return_value, app._exit
 
-    async def is_again(self, state: tuple[object, ...]) -> bool:
-        """Whether this is that state, or Esc leads back to it: then another key can be pressed in it."""
-        if self.state() == state:
-            return True
-        if not self.app._exit:
-            await self.press("escape")
+    async def is_again(self, state: tuple[object, ...], pressed: str = "") -> bool:
+        """Whether this is that state, or the key back from `pressed`, or Esc, leads to it: another can be pressed."""
+        for back in (BACK.get(pressed, pressed), "escape"):
+            if self.state() == state or self.app._exit:
+                break
+            if back == "escape" or (back and len(self.app.screen_stack) == state[2]):
+                await self.press(back)
         return self.state() == state
 
     def is_on(self, kind: type[Screen[None]]) -> bool:

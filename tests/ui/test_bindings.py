@@ -70,9 +70,10 @@ async def test_a_key_does_what_it_says(shown: Opened, monkeypatch: pytest.Monkey
         async with shown(first.way, first.size) as screen:
             if first.there:
                 await screen.press(*first.there.split(" "))
-            state = screen.state()
-            while keys and await screen.is_again(state):
-                await does_what_it_says(screen, *keys.pop(0))
+            state, key = screen.state(), ""
+            while keys and await screen.is_again(state, key):
+                id_, key = keys.pop(0)
+                await does_what_it_says(screen, id_, key)
 
 
 async def does_what_it_says(screen: Any, id_: str, key: str) -> None:

@@ -55,17 +55,19 @@ async def test_every_key_of_the_footer_does_something(shown: Opened, state: str)
                 keys = offered(screen)
                 assert keys
             screen.app.exit = lambda *_, screen=screen, **__: setattr(screen.app, "_exit", True)
-            before = screen.state()
-            while keys and await screen.is_again(before):
-                await does_something(screen, keys.pop(0))
+            before, pressed = screen.state(), ""
+            while keys and await screen.is_again(before, pressed):
+                pressed = await does_something(screen, keys.pop(0))
 
 
-async def does_something(screen: Any, key: str) -> None:
+async def does_something(screen: Any, key: str) -> str:
+    """The key that was pressed last."""
     before, done = screen.state(), False
     for press in PRESSES.get(key, (key,)):
         await screen.press(press)
         done |= screen.state() != before
     assert done, f"{key} does nothing:\n{screen.text}"
+    return press
 
 
 async def test_what_a_footer_leaves_out(shown: Opened, dashboard: Opened) -> None:
