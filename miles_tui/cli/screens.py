@@ -172,7 +172,7 @@ def setup_of(a: argparse.Namespace) -> Setup:
     given = vars(a)
     setup = from_settings(Setup()) if not is_missing(config_dir() / "config.toml") else Setup()
     profile = setup.profile if given.get("profile") is None else load_profile(a.profile)
-    notices = replace(setup.notices, command=given["on_alert"]) if given.get("on_alert") else setup.notices
+    notices = setup.notices._replace(command=given["on_alert"]) if given.get("on_alert") else setup.notices
     return replace(
         setup,
         profile=profile,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from miles_tui.config.paths import PACKAGE, profiles_dir
 from miles_tui.config.profile_file import read_profile, write_profile
@@ -18,8 +18,7 @@ BUNDLED = PACKAGE / "_profiles"
 SUFFIX = ".toml"
 
 
-@dataclass(slots=True, frozen=True)
-class KnownProfile:
+class KnownProfile(NamedTuple):
     """One profile that is known here: `error` says why it can't be used, and `profile` is None then."""
 
     name: str

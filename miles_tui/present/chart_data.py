@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.alerting.alert import OVER, AlertSnapshot
 from miles_tui.core.alerting.conditions import CONDITIONS
@@ -31,8 +31,7 @@ MOST_CURVES = len(
 PLENTY = 8192  # points that are drawn one by one; of more, blocks' lowest and highest ones
 
 
-@dataclass(slots=True, frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """One subject: its values, means, words. `tag` is its number in a chart of several, else empty."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.run.snapshot import RunSnapshot
 from miles_tui.core.text.cells import cells, clock, duration, fit_path, wrap
@@ -16,8 +16,7 @@ STOPPED = ("stalled", "crashed")  # such a run has no end in sight
 LEAST_PHASE = 60.0  # seconds: clock times are minutes
 
 
-@dataclass(slots=True, frozen=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What the header says besides the run: the log's name, and notes such as `waiting for x.log to appear`.
 
     `frozen` says that the view is paused: that is never left out. `urgent` notes come before everything but the

@@ -5,7 +5,7 @@ Verdict, alerts and the eight numbers always; then sparklines, then ranges, then
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from miles_tui.core.model.signals import SIGNALS
 
@@ -16,8 +16,7 @@ WIDE_CELLS = 110  # cells from which on a row has room for all
 NAME = max(len(s.name) for s in SIGNALS)
 
 
-@dataclass(slots=True, frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Cells of a signal's row: 0 leaves a column out. `margin` is on both sides, `gap` between columns."""
 
     name: int = NAME
@@ -29,8 +28,7 @@ class Columns:
     gap: int = 1
 
 
-@dataclass(slots=True, frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """Rows of a screen: each count is lines, 0 leaves a part out; the alert pane gets the rest."""
 
     width: int
@@ -71,7 +69,7 @@ def plan(width: int, height: int, rows: int = len(SIGNALS), longest: int = NAME)
 def filled(p: Plan) -> Plan:
     """The same screen while an alert is read: the pane has the lines of the rows, too."""
     room = p.rows + p.titles + p.detail + p.gaps
-    return replace(p, rows=0, titles=0, detail=0, gaps=0, alerts=p.alerts + room)
+    return p._replace(rows=0, titles=0, detail=0, gaps=0, alerts=p.alerts + room)
 
 
 def glance_lines(p: Plan, open_alerts: int) -> int:
@@ -96,7 +94,7 @@ def columns(width: int, longest: int = NAME) -> Columns:
         given = Columns(number=8)
     else:
         return Columns(number=min(8, (width - NAME - 6) // 2))
-    return replace(given, spark=_left(width, given))
+    return given._replace(spark=_left(width, given))
 
 
 def _left(width: int, c: Columns) -> int:

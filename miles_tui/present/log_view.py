@@ -6,7 +6,7 @@ All log text goes through `harmless` before anything else is done with it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.model.records import Record
 from miles_tui.core.model.signals import BY_LOG_NAME
@@ -40,8 +40,7 @@ _LOGGER_DASH = re.compile(r"([\w.-]+\.py):(\d+) +-{1,2} ")
 _ACTOR = re.compile(r"(?:Megatron|FSDP)?(Train|Critic)RayActor\w*")
 
 
-@dataclass(slots=True, frozen=True)
-class Row:
+class Row(NamedTuple):
     """One entry as it is shown. `level` is "", "warning", "error", "record" or "fold"; `text` has no control in it."""
 
     number: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import overload
+from typing import NamedTuple, overload
 
 from miles_tui.core.model.series import Series
 from miles_tui.core.text.cells import cells, middle, pad
@@ -21,8 +20,7 @@ TWINS = re.compile(r"^(.*\blr-pg_)\d+$")  # learning rates of parameter groups: 
 NO_GROUP = "other"
 
 
-@dataclass(slots=True, frozen=True)
-class MetricEntry:
+class MetricEntry(NamedTuple):
     """A line of the browser: a group (`names` are its metrics), or a metric (`names` are all that it stands for)."""
 
     label: str
@@ -37,8 +35,7 @@ class MetricEntry:
         return "" if self.is_group else self.names[0]
 
 
-@dataclass(slots=True, frozen=True)
-class Widths:
+class Widths(NamedTuple):
     """Cells of a metric's line; `spark` 0 leaves the sparkline out."""
 
     name: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.alerting.conditions.base import Severity
 from miles_tui.core.model.signals import BY_NAME
@@ -25,8 +25,7 @@ UNREAD = "not read yet"
 WORST = ("critical", "warning", "")  # the order of the list
 
 
-@dataclass(slots=True, frozen=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A run in the list. Times are the log's own clock; `note` stands in the verdict's place while it is read."""
 
     name: str
@@ -70,8 +69,7 @@ def severity_of(row: RunRow) -> str:
     return row.style if row.style in WORST else ""
 
 
-@dataclass(slots=True, frozen=True)
-class RunColumns:
+class RunColumns(NamedTuple):
     """Cells of the list's columns; `further` has those behind the verdict that fit, by title."""
 
     name: int

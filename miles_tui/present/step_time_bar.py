@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.model.series import DEAD, PAUSED, SeriesTail
 from miles_tui.core.run.step_time import Spent, Split
@@ -13,8 +13,7 @@ from miles_tui.present.styled_text import Part, Spans
 from miles_tui.present.view_models import RowView
 
 
-@dataclass(slots=True, frozen=True)
-class Sign:
+class Sign(NamedTuple):
     """How a phase looks in the bar: a fill of its own, as colours alone tell nothing, and a letter without UTF-8."""
 
     fill: str

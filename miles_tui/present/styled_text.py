@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.text.cells import cells, fit_text
 
@@ -56,8 +56,7 @@ def between(left: Sequence[StyledSpan], right: Sequence[StyledSpan], width: int,
     return [*left, ("text", " " * room), *right]
 
 
-@dataclass(slots=True, frozen=True)
-class Part:
+class Part(NamedTuple):
     """A piece of a line that may be said shorter, or left out: the lowest `rank` goes last."""
 
     rank: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.alerting.alert import OVER, AlertSnapshot, AlertState
 from miles_tui.core.alerting.ranges import OWN
@@ -30,8 +31,7 @@ TREND_OVER = 24  # rollouts that the arrow's test looks at: the trend of now, no
 FLAT = frozenset({"gap", "KL to the engine", "clip fraction"})
 
 
-@dataclass(slots=True, frozen=True)
-class Light:
+class Light(NamedTuple):
     """A state as shown: by a letter, a word and the name of a style."""
 
     letter: str
@@ -65,8 +65,7 @@ VERDICT_STYLES |= {"stalled": "critical", "crashed": "critical", "alert": "criti
 SHAPES: dict[str, tuple[str, str]] = {kind: (sign, VERDICT_STYLES[kind]) for kind, sign in VERDICT_SIGNS.items()}
 
 
-@dataclass(slots=True, frozen=True)
-class RowView:
+class RowView(NamedTuple):
     """One signal. `low`, `high` and `owner` are the range in force, `learning` is (have, need) until there is one."""
 
     name: str

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 from miles_tui.core.alerting.alert import AlertSnapshot, AlertState
 from miles_tui.core.run.monitor import Monitor
@@ -21,8 +22,7 @@ RINGS_AGAIN_SECONDS = 300.0  # an alert that goes and comes back rings again no 
 ALERTS_LOOKED_AT = 64  # newest alerts: what is older and still open has been told
 
 
-@dataclass(slots=True, frozen=True)
-class News:
+class News(NamedTuple):
     """An alert that fires (`begins`) or was resolved, in the log called `log`.
 
     `report` is the alert as it was then. `rings`: it is for the person's ears; `runs`: it is for the command.

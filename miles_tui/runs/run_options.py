@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miles_tui.core.model.signals import SIGNALS
 from miles_tui.core.run.monitor import Monitor
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from miles_tui.ingest.files.log_file import Log
 
 
-@dataclass(slots=True, frozen=True)
-class Notices:
+class Notices(NamedTuple):
     """How an alert is noticed when nobody looks; the words are those of `miles_tui.config.settings.Notify`."""
 
     bell: str = "critical"  # the least severity that rings: critical, warning, never

@@ -61,7 +61,7 @@ def test_a_row_fills_its_width_and_cuts_no_number(
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
 def test_columns_are_in_line(width: int) -> None:
     c = columns(width)
-    rows = [plain_text(signal_row(dataclasses.replace(GAP, name=s.name), c, no_spark)) for s in SIGNALS]
+    rows = [plain_text(signal_row(GAP._replace(name=s.name), c, no_spark)) for s in SIGNALS]
     assert len({row.index("0.0387") for row in rows}) == 1
     title = plain_text(title_row(c, "", 5))
     assert title.index("last") + 4 == rows[0].index("0.0387") + 6, "figures end where their title ends"
@@ -99,8 +99,8 @@ def test_a_range_is_said_as_exactly_as_fits(low: float, high: float, width: int,
 
 
 def test_whose_ranges_are_said_once_where_they_are_the_same() -> None:
-    assert common_owner([GAP, dataclasses.replace(GAP, name="reward")]) == "first 10"
-    known = dataclasses.replace(GAP, owner="manual")
+    assert common_owner([GAP, GAP._replace(name="reward")]) == "first 10"
+    known = GAP._replace(owner="manual")
     owner = common_owner([GAP, known])
     assert plain_text(title_row(columns(80), owner, 5)).endswith("range, *first 10")
     for width in (80, 120):
@@ -212,7 +212,7 @@ def test_an_answer_to_a_key_comes_first_where_there_is_one_line() -> None:
     said = "gap-jump quiet for 10 rollouts"
     around = Surroundings("a.log", ("reading, 3 %",), said=said, elsewhere=OTHERS)
     assert plain_text(heading(HEADER, around, 40, 1, 0)[0]) == "▲ gap-jump quiet for 10 rollouts"
-    frozen = plain_text(heading(HEADER, dataclasses.replace(around, frozen=True), 40, 1, 0)[0])
+    frozen = plain_text(heading(HEADER, around._replace(frozen=True), 40, 1, 0)[0])
     assert frozen.startswith("▲ view paused: gap-jump quiet for")
     assert cells(frozen) <= 40
 

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ def test_a_row_says_what_matters(fixed_judge: MakeJudge) -> None:
 def test_lines_fit_and_columns_are_whole(fixed_judge: MakeJudge, width: int) -> None:
     rows = [row_of(name, fixed_judge(RAISES[name])) for name in RAISES]
     rows.append(RunRow("a/very/long/name/of/a/folder/that/goes/on/train.log", followed=False))
-    rows.append(replace(rows[0], last=(rows[0].last or 0) + 86_400 * 2, total=100_000, rollout=99_998))
+    rows.append(rows[0]._replace(last=(rows[0].last or 0) + 86_400 * 2, total=100_000, rollout=99_998))
     columns = run_columns(width, rows)
     today = rows[0].last
     for row in rows:

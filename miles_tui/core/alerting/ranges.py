@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.model.rollout import Rollout
 from miles_tui.core.model.signals import SIGNALS
@@ -16,8 +16,7 @@ OWN = f"first {RANGE_FROM}"
 OUTLIER_GAPS = 4.0
 
 
-@dataclass(slots=True, frozen=True)
-class Range:
+class Range(NamedTuple):
     """What is normal for a signal, and who says so: a profile's name, or `OWN`, the run's own first rollouts."""
 
     low: float
@@ -25,8 +24,7 @@ class Range:
     owner: str
 
 
-@dataclass(slots=True, frozen=True)
-class Learning:
+class Learning(NamedTuple):
     """The run's own range is not known yet: `have` of `need` rollouts."""
 
     have: int

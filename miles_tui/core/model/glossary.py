@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from miles_tui.core.model.signals import BY_LOG_NAME, scores_of
 from miles_tui.core.text.sanitize import harmless_name
 from miles_tui.core.text.words import listed
 
 
-@dataclass(slots=True, frozen=True)
-class Meaning:
+class Meaning(NamedTuple):
     """A metric's meaning, unit, healthy trend and the manual's range; empty where there is nothing to say.
 
     `log_name` is the name or the pattern of the table that says so.

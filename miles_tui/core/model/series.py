@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from operator import sub
+from typing import NamedTuple
 
 DEAD = 1  # beyond the point where a later attempt began: shown dim, counted nowhere
 PAUSED = 2  # a pause touched this rollout: drawn hollow, not judged
@@ -22,8 +23,7 @@ SLACK = 8
 _BEFORE_ALL = -(1 << 62)  # a rollout number below all
 
 
-@dataclass(slots=True, frozen=True)
-class Point:
+class Point(NamedTuple):
     """One value: the rollout it belongs to, the attempt, and its flags (`DEAD`, `PAUSED`)."""
 
     rollout: int
@@ -32,8 +32,7 @@ class Point:
     attempt: int = 1
 
 
-@dataclass(slots=True, frozen=True)
-class SeriesTail:
+class SeriesTail(NamedTuple):
     """The newest values as columns, oldest first, dead ones among them: what many values cost least in."""
 
     x: array[int]  # rollouts, rising within an attempt

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(slots=True, frozen=True)
-class Signal:
+class Signal(NamedTuple):
     """One signal of the manual; its name there is its name everywhere, in files and JSON too.
 
     `log_names` are accepted names, the manual's own first; the others mean the same thing in

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from miles_tui.core.parsing.launch_args import count_of, is_on, value_of
 
@@ -15,8 +16,7 @@ Arguments = Mapping[str, str]
 OLD_POLICY = ("clipped-on-policy", "off-policy-at-start")  # read the ratio to the policy that sampled, taken anew
 
 
-@dataclass(slots=True, frozen=True)
-class Meaning:
+class Meaning(NamedTuple):
     """What a setting makes of some signals.
 
     `zero`: only while the value is exactly 0. `absent`: the log has no value then. `judged`: the value is measured all

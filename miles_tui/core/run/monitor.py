@@ -11,9 +11,8 @@ than the others, and what they show is made from the same snapshot.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miles_tui.core.alerting.engine import Judge
 from miles_tui.core.model.chunks import Appeared, CaughtUp, Elapsed, Ended, Items, Missing, RunInput
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from miles_tui.core.parsing.reader import Reader
 
 
-@dataclass(slots=True, frozen=True)
-class Curves:
+class Curves(NamedTuple):
     """The values of a run over its rollouts, for charts: live, to be read only."""
 
     signals: Mapping[str, Series]

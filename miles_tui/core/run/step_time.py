@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point, Series
 from miles_tui.core.stats.robust import median
@@ -19,8 +20,7 @@ WARM_UP = (
 KEPT_ROLLOUTS = 512  # newest rollouts that are looked at
 
 
-@dataclass(slots=True, frozen=True)
-class StepPart:
+class StepPart(NamedTuple):
     """A phase: its log names, whose times add up; `inside`: it is timed inside the waiting."""
 
     id: str
@@ -44,8 +44,7 @@ REST = StepPart("rest", "the rest", ())
 WHOLE = StepPart("step", "the whole step", (STEP_METRIC,))
 
 
-@dataclass(slots=True, frozen=True)
-class Spent:
+class Spent(NamedTuple):
     """A phase's seconds: the mean over the newest counted steps, the usual (median) value, and every step's.
 
     `points` of steps that don't count have `PAUSED` set. `alone` is the part of the mean that is in no other phase.
@@ -58,8 +57,7 @@ class Spent:
     points: tuple[Point, ...] = ()
 
 
-@dataclass(slots=True, frozen=True)
-class Split:
+class Split(NamedTuple):
     """A step's time: its phases, what is left (`rest`), and the whole. `steps` were taken the mean of.
 
     `warm_up` and `paused` are how many steps of those looked at were left out. `overlap`: the phases together are

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
+from typing import NamedTuple
 
 MAD_TO_SD = 1.4826  # of a normal distribution
 
@@ -173,8 +173,7 @@ def noise_of_steps(sizes: Iterable[float], bound: float = 3.0) -> float:
     return math.hypot(*held) / math.sqrt(2 * n)
 
 
-@dataclass(slots=True, frozen=True)
-class Match:
+class Match(NamedTuple):
     """The best match of a change: `score` in standard deviations, begun `length` values ago.
 
     `before` is the mean of the residuals before it, `n` how many they are (a profile's count included).
@@ -190,8 +189,7 @@ NO_MATCH = Match(0.0, 0)
 ROUNDING = 1e-9  # relative slack of a bound that only saves work: a thousand times what rounding can do to it
 
 
-@dataclass(slots=True, frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """A change's course: `offset + slope * j` on its j-th value, j from 1. A step is (1, 0), a ramp (0, 1)."""
 
     offset: float

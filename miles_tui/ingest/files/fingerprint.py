@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.ingest.files.gzip_file import GzipFile, is_packed, unpacked
 from miles_tui.ingest.files.open_file import CHUNK, MARK, OPENING, SPOT, Fingerprint, Peek, PlainFile
@@ -15,15 +15,17 @@ SEARCHED = 1 << 28  # bytes of a file in which the end of a text is looked for: 
 DIGITS = 16  # in the last `MARK` bytes of a text: a moment, or measured numbers, which do not come twice
 
 
-@dataclass(slots=True, frozen=True)
-class Unread:
+class Unread(NamedTuple):
     """Of a file's text what lies behind `begin` was not read; `length`: of the text, 0 where it is not known."""
 
     begin: int = 0
     length: int = 0
 
 
-def as_source(file: PlainFile, unread: Unread = Unread()) -> TextFile:
+ALL_READ = Unread()
+
+
+def as_source(file: PlainFile, unread: Unread = ALL_READ) -> TextFile:
     """What reads the file from there on; of plain text `file` itself, which `find_unread` set to begin there."""
     return GzipFile(file, unread.begin, unread.length) if is_packed(file) else file
 

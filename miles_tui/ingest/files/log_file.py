@@ -6,9 +6,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 from miles_tui.core.model.records import Event
 from miles_tui.core.parsing.line_splitter import MAX_LINE
@@ -19,8 +19,7 @@ from miles_tui.ingest.files.open_file import CHUNK, PlainFile, close, unreadable
 STDIN = "-"
 
 
-@dataclass(slots=True, frozen=True)
-class Log:
+class Log(NamedTuple):
     """One run's log: the file that is written to (`-`: standard input), and its rotations, oldest first.
 
     `given` is how the person named it. As a path it is the file. Reading begins at the offset `start` of the first

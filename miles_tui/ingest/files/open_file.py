@@ -12,9 +12,8 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import NamedTuple, Self
 
 from miles_tui.errors import UnreadableLog
 from miles_tui.ingest.files.away import is_away
@@ -81,8 +80,7 @@ def _pread(fd: int, size: int, at: int) -> bytes:
 Peek = Callable[[int, int], bytes]  # (size, offset) -> the bytes of a text there
 
 
-@dataclass(slots=True, frozen=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """The first `size` bytes of a file: how many, and up to `MARK` of them at either end.
 
     Of a text that was read as it came also its `opening`, and `spots`: (offset, the bytes that end there), evenly and
@@ -153,7 +151,7 @@ class Fingerprint:
         """The trace of the first `size` bytes of `fd`, as if they had been read: 0.3 ms."""
         opening = _pread(fd, min(size, OPENING), 0)
         spots = tuple((at, _pread(fd, SPOT, at - SPOT)) for at in _places(0, size, _step(size)))
-        return replace(cls.of(fd, size), opening=opening, spots=spots)
+        return cls.of(fd, size)._replace(opening=opening, spots=spots)
 
 
 def _is_pierced(old: bytes, new: bytes) -> bool:

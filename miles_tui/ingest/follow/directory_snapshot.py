@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from miles_tui.ingest.files.away import UnlessAway
 from miles_tui.ingest.files.open_file import FileKey, Fingerprint, PlainFile
 from miles_tui.ingest.files.rotations import is_rotation
 
 
-@dataclass(slots=True, frozen=True)
-class FileInFolder:
+class FileInFolder(NamedTuple):
     """A file that may be a rotation that was missed."""
 
     path: str

@@ -16,8 +16,8 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from os import PathLike
+from typing import NamedTuple
 
 from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.errors import UnreadableLog
@@ -34,8 +34,7 @@ LAST_SECONDS = 0.5  # a stop in the middle of catching up does not wait for its 
 JOIN_SECONDS = 0.2  # a thread that hangs in a dead file system is left behind
 
 
-@dataclass(slots=True, frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """What one look gave. `caught_up`: the log's end was reached; `position` of `size` bytes were given so far.
 
     `how`: how changes are noticed, in a few words for the header.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 
 from miles_tui.core.model.chunks import Appeared, Cut, Data, Missing, Piece, Why
 from miles_tui.ingest.files.gzip_file import is_packed
@@ -151,4 +150,4 @@ def _sliced(chunks: Iterator[bytes]) -> Iterator[Piece]:
 
 
 def _ends(trace: Fingerprint) -> Fingerprint:
-    return replace(trace, opening=b"", spots=())
+    return trace._replace(opening=b"", spots=())

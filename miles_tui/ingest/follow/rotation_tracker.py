@@ -6,7 +6,6 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from miles_tui.core.model.chunks import Why
@@ -81,7 +80,7 @@ class RotationTracker:
             self._forget(file)
             if len(self._past) >= WHOLE_TEXTS:
                 key, known = self._past[-WHOLE_TEXTS]
-                self._past[-WHOLE_TEXTS] = key, replace(known, opening=known.opening[:SHORT_OPENING])
+                self._past[-WHOLE_TEXTS] = key, known._replace(opening=known.opening[:SHORT_OPENING])
             self._past.append((file.key, file.trace))
 
     def remember_late(self, file: PlainFile, given: Fingerprint) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from miles_tui.core.model.records import Record
 from miles_tui.core.parsing.metric_line import records_in
@@ -24,8 +23,7 @@ TIME_SLACK = 2.0  # seconds: the record that an alert was raised with has the al
 _KINDS = ("rollout", "perf")
 
 
-@dataclass(slots=True, frozen=True)
-class ContextLines:
+class ContextLines(NamedTuple):
     """The lines around a record: complete ones, `text[at:]` begins with the record's own."""
 
     path: Path

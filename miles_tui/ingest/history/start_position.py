@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from miles_tui.core.model.records import Event, EventKind, Record
 from miles_tui.core.parsing.fast_path import Usual
@@ -39,8 +40,7 @@ _NUMBERED_BRACE = re.compile(rb"\d: ?\{")  # without it a line holds no record
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 
 
-@dataclass(slots=True, frozen=True)
-class Past:
+class Past(NamedTuple):
     """How much of the past is wanted: the newest `rollouts`, all from rollout `step` on, or all from `time` on.
 
     `time` is the log's clock in seconds; `clock` a time of day, on the day of the log's last record; `given` how a
@@ -168,7 +168,7 @@ def without_past(log: Log, past: Past) -> Log:
         raise UsageError(f"{log}: {error}") from None
     if not part and not start:
         return log
-    return replace(log, before=log.parts[part:-1], start=start, launch=tuple(launch_facts(log.parts[0])))
+    return log._replace(before=log.parts[part:-1], start=start, launch=tuple(launch_facts(log.parts[0])))
 
 
 def launch_facts(path: Path) -> list[Event]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.text.cells import cells, clock, fit_text, wrap
 from miles_tui.present.state_words import since_words
@@ -14,8 +14,7 @@ SEVERITY_MARKS = {"critical": "▲", "warning": "△", "notice": "i"}
 INDENT = 2
 
 
-@dataclass(slots=True, frozen=True)
-class Note:
+class Note(NamedTuple):
     """One entry of the pane: its lines, and the place of its alert among those shown (-1: no alert)."""
 
     at: int

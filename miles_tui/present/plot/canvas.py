@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.present.plot.scale import Scale
@@ -27,8 +28,7 @@ _QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"  # by bits: upper l
 _ASCII = {"chart.mean": "*", "chart.cursor": "#", "chart.second": "+", "chart.third": "x"}
 
 
-@dataclass(slots=True, frozen=True)
-class PointMark:
+class PointMark(NamedTuple):
     """Something that happened at a rollout: a line through the chart, `glyph` at its top."""
 
     rollout: int

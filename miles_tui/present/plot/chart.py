@@ -13,9 +13,9 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from miles_tui.core.model.series import DEAD, PAUSED, Point
 from miles_tui.core.text.numbers import number
@@ -46,8 +46,7 @@ _BITS = {(0, 0): 1, (0, 1): 2, (0, 2): 4, (0, 3): 64, (1, 0): 8, (1, 1): 16, (1,
 __all__ = ["Chart", "Other", "PointMark", "Rasterizer", "canvas", "draw_chart", "plain_canvas", "readout", "thinned"]
 
 
-@dataclass(slots=True, frozen=True)
-class Other:
+class Other(NamedTuple):
     """Another signal on the same x-axis: its mean as a line of this style, on a scale of its own; `tag` names it."""
 
     means: Polyline
@@ -55,8 +54,7 @@ class Other:
     tag: str = ""
 
 
-@dataclass(slots=True, frozen=True)
-class _Axis:
+class _Axis(NamedTuple):
     """A y-axis: its scale, and the numbers beside it by value."""
 
     up: Scale

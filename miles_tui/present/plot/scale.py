@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.core.text.numbers import PLAIN_BELOW, PLAIN_FROM, number
 
@@ -19,8 +19,7 @@ WIDE_BAND = 3.0  # a band that is this many times wider than the data does not s
 TINIEST, HUGEST = 1e-300, 1e300  # beyond, sums and powers leave the floats: values are drawn at these
 
 
-@dataclass(slots=True, frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """A range of values on `dots` dots, 0 the lowest; logarithmic where `log`."""
 
     low: float

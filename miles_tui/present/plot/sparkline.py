@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from miles_tui.present.plot.sparkline_axis import Axis, Column
 
@@ -39,8 +40,7 @@ BLANK: Run = ("spark.mean", " ")
 AXIS = Axis()
 
 
-@dataclass(slots=True, frozen=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """A set of characters. `steps` and `means` are levels from low to high; `joint`: one cell holds both.
 
     Without `joint` the mean has a cell of its own after every fifth column.

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from typing import NamedTuple
 
 from miles_tui.core.model.series import DEAD, PAUSED, SeriesTail
 
@@ -22,8 +23,7 @@ PERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)  # close together: the width is at 
 Span = tuple[int, int, int]  # attempt, its first and its last rollout
 
 
-@dataclass(slots=True, frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """Where columns stand. Places are counted in columns: rollout // per, shifted for each attempt.
 
     The newest attempt is not shifted. An earlier one ends two places before the next begins: between them one is free.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -105,9 +104,9 @@ def _light(said: ConditionSnapshot, held: str) -> Light:
     if said.off:
         return OFF_LIGHT
     if said.state is State.OFF:
-        return replace(OFF_LIGHT, word="nothing to judge by" if said.idle else "does not apply")
+        return OFF_LIGHT._replace(word="nothing to judge by" if said.idle else "does not apply")
     if said.state is not State.FIRING:
         return LIGHTS[said.state]
     if held:
-        return replace(LIGHTS["held back"], word=f"held back by {held}")
+        return LIGHTS["held back"]._replace(word=f"held back by {held}")
     return LIGHTS[said.severity or CONDITIONS[said.id].severity]

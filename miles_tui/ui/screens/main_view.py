@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from textual import events
 from textual.app import ComposeResult
@@ -99,7 +98,7 @@ class MainView(OurScreen):
         if self.paused:
             self._plan = self._planned(event.size)
             self._axis = self._axis_on(self._plan)
-            self._rows = [replace(row, axis=self._axis) for row in self._rows]
+            self._rows = [row._replace(axis=self._axis) for row in self._rows]
             self._lay_out()
         else:
             self.take_all()

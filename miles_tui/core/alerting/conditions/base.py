@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from miles_tui.core.alerting.evidence import Evidence
 from miles_tui.core.model.rollout import Rollout, Stage
@@ -54,8 +54,7 @@ OFF = Evaluation(State.OFF)
 HOLDS = Evaluation(State.FIRING)  # fires on: the evidence is the alert's already
 
 
-@dataclass(slots=True, frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """The words of a condition. `title` is the manual's; `rule` says in a person's words what is compared with what.
 
     `signals` are all that it reads; `marks` those of them that it is about, where some are only read beside them.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import itemgetter, neg
+from typing import NamedTuple
 
 from miles_tui.core.alerting.conditions.base import OK, Condition, Evaluation, Severity, State
 from miles_tui.core.alerting.conditions.latched import LatchedRule
@@ -28,8 +28,7 @@ CONDITION = Condition(
 )
 
 
-@dataclass(slots=True, frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """Both signals have turned `length` rollouts ago: scores in deviations, and the levels before."""
 
     fall: float
