@@ -14,16 +14,16 @@ def grows_less(work: Callable[[int], object], size: int, times: int = 4, most: f
     """Whether `work(times * size)` takes less than `most` times as long as `work(size)`, in CPU time.
 
     `most` is halfway between a line (`times`) and a square (`times` squared) if it is not given. A neighbour on the
-    machine makes single measurements longer, never shorter: so the least of both sizes counts, measured in turn, and
-    more rounds are made as long as the answer is no. A square stays one in every round.
+    machine makes single measurements longer, never shorter: so the least of both sizes counts, the small one before and
+    behind the large one, and more rounds are made as long as the answer is no. A square stays one in every round.
     """
     most = most or times**1.5
-    small = large = float("inf")
-    for turn in range(ROUNDS):
-        small, large = min(small, _seconds(work, size)), min(large, _seconds(work, times * size))
-        if turn and large < most * max(small, LEAST):
-            return True
-        if large < LEAST:
+    small, large = _seconds(work, size), float("inf")
+    for _ in range(ROUNDS):
+        # one large measurement is enough for a yes: noise makes it only longer, which speaks for a no
+        large = min(large, _seconds(work, times * size))
+        small = min(small, _seconds(work, size))
+        if large < most * max(small, LEAST):
             return True
     return False
 

@@ -14,7 +14,7 @@ def additions(count: int) -> None:
 def test_a_line_is_told_from_a_square() -> None:
     assert grows_less(additions, 50_000)
     assert not grows_less(lambda n: additions(n * n // 250), 2_500)
-    assert not grows_less(lambda n: additions(n**2 // 2_000), 20_000)
+    assert not grows_less(lambda n: additions(n**2 // 2_000), 12_000)
 
 
 def test_next_to_no_time_is_no_square() -> None:

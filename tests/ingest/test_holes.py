@@ -159,9 +159,9 @@ def test_a_packed_log_s_hole_is_none_of_its_lines(tmp_path: Path, monkeypatch: p
 
 
 def test_a_packed_stream_is_unpacked_a_piece_at_a_time() -> None:
-    bomb = gzip.compress(bytes(200 * MIB))
+    bomb = gzip.compress(bytes(40 * MIB))
     inside, outside = os.pipe()
-    os.write(outside, bomb[: 1 << 16])
+    os.write(outside, bomb[: 1 << 15])  # torn off
     os.close(outside)
     stream, total, most = Stream(inside, owned=True), 0, 0
     try:
@@ -170,7 +170,7 @@ def test_a_packed_stream_is_unpacked_a_piece_at_a_time() -> None:
             total, most = total + got, max(most, got)
     finally:
         os.close(inside)
-    assert total > 50 * MIB
+    assert total > 25 * MIB
     assert most <= MIB + CHUNK
 
 
@@ -178,7 +178,7 @@ def test_many_members_cost_their_bytes() -> None:
     from costs import grows_less
 
     member = gzip.compress(b"a\n")
-    assert grows_less(lambda n: sum(map(len, Gunzip().feed(member * n))), 8000)
+    assert grows_less(lambda n: sum(map(len, Gunzip().feed(member * n))), 4000)
     assert b"".join(Gunzip().feed(member * 5000)) == b"a\n" * 5000
 
 

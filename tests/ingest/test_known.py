@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from miles_tui.ingest.follow.tailer import LATE_SECONDS, Tailer
 from miles_tui.ingest.follow.watcher import Stop
 
 
+@cache
 def lines(begin: int, end: int) -> bytes:
     return b"".join(
         b"2026-10-15 16:%02d:%02d line %d of a log\n" % (n // 60 % 60, n % 60, n) for n in range(begin, end)
@@ -36,7 +38,7 @@ def pack(path: Path, text: bytes, like: Path | None = None) -> Path:
     return path
 
 
-LENGTHS = [30, 3000, 60_000]  # lines: less than a mark, than an opening, and far more
+LENGTHS = [30, 3000, 40_000]  # lines: less than `FIRST_BYTES`, than an opening, and half as much again as one
 
 
 @pytest.mark.parametrize("count", LENGTHS)
@@ -214,7 +216,7 @@ def test_lines_that_come_a_minute_after_the_rotation(tail: Tailer, log: Path, cl
 
 def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    path.write_bytes(random.Random(1).randbytes(40 * OPENING))
+    path.write_bytes(random.Random(1).randbytes(4 * OPENING))
     traces = []
     for most in (1 << 20, OPENING, 1000, 77_777):
         with PlainFile(str(path)) as file:
@@ -222,7 +224,7 @@ def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
                 pass
             traces.append(file.trace)
     assert len(set(traces)) == 1
-    assert len(traces[0].spots) == 80 - 1, "every 8 KiB, behind the opening"
+    assert len(traces[0].spots) == 3 * 16 + 1, "every 64 KiB, from the opening's end on"
     assert all(path.read_bytes()[:at].endswith(spot) for at, spot in traces[0].spots)
 
 
@@ -248,15 +250,25 @@ def test_a_trace_of_a_long_text_stays_small() -> None:
     assert SPOTS // 2 <= len(trace.spots) <= 2 * SPOTS + 64
 
 
+@pytest.fixture(scope="module")
+def text() -> bytes:
+    """Longer than an opening: the spots of its trace were thinned twice."""
+    return random.Random(1).randbytes(4 * OPENING)
+
+
+@pytest.fixture(scope="module")
+def trace(text: bytes, tmp_path_factory: pytest.TempPathFactory) -> Fingerprint:
+    return read(tmp_path_factory.mktemp("text"), text)
+
+
 @pytest.mark.parametrize("packed", [True, False])
-@pytest.mark.parametrize("cut", [10, 300, OPENING - 1, OPENING, 3 * OPENING, 41 * OPENING + 5])
-def test_any_beginning_of_a_read_text_is_known(tmp_path: Path, packed: bool, cut: int) -> None:
-    rng = random.Random(cut)
-    text = rng.randbytes(50 * OPENING)
-    trace = read(tmp_path, text)
+@pytest.mark.parametrize("cut", [10, 300, OPENING - 1, OPENING, 2 * OPENING, 3 * OPENING, 3 * OPENING + 5])
+def test_any_beginning_of_a_read_text_is_known(
+    tmp_path: Path, text: bytes, trace: Fingerprint, packed: bool, cut: int
+) -> None:
     for beginning, unread in ((text[:cut], False), (text[: cut - 5] + b"other", True), (text + b"more", True)):
         part = tmp_path / "part"
-        part.write_bytes(gzip.compress(beginning) if packed else beginning)
+        part.write_bytes(gzip.compress(beginning, 1) if packed else beginning)
         with PlainFile(str(part)) as file:
             found = find_unread(file, [trace])
         near = cut > OPENING and cut % 8192  # no spot lies between the difference and the end
@@ -277,7 +289,7 @@ def read(folder: Path, text: bytes) -> Fingerprint:
 
 def test_a_text_that_begins_otherwise_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = read(tmp_path, lines(0, 5000))
-    packed = pack(tmp_path / "x.gz", lines(5000, 200_000))
+    packed = pack(tmp_path / "x.gz", lines(5000, 40_000))  # more than is unpacked at once
     monkeypatch.setattr(known, "_looked_into", lambda *_: pytest.fail("it was unpacked"))
     with PlainFile(str(packed)) as file:
         assert find_unread(file, [trace]) == known.Unread()
