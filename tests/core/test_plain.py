@@ -134,7 +134,8 @@ def test_a_token_is_told_without_a_boundary(between: str, secret: str) -> None:
 def test_all_of_unicode_has_the_width_that_the_screen_gives_it() -> None:
     disputed = []
     nobodys = range(0x40000, 0xE0000, 251)  # no character is there, and none is planned: a sample of them
-    for code in (*range(0x20, 0x40000), *nobodys, *range(0xE0000, 0x110000)):
+    alike = (*range(0x20000, 0x40000, 16), *range(0xE1000, 0x110000, 64))  # ideographs and private use: samples, too
+    for code in (*range(0x20, 0x20000), *alike, *nobodys, *range(0xE0000, 0xE1000)):
         shown = plain(chr(code))
         if (width := cells(shown)) != cell_len(shown) or width > 2:
             disputed.append(hex(code))
@@ -180,7 +181,7 @@ def test_masking_costs_in_proportion_to_the_text(seed: str) -> None:
     def work(times: int) -> None:
         mask(plain(seed * times))
 
-    assert grows_less(work, 2000)
+    assert grows_less(work, 600)
 
 
 @pytest.mark.parametrize("before", ["x" * 300 + "_", "A_" * 300, "--very-long-" * 20])
