@@ -165,9 +165,9 @@ KINDS = [
 
 @pytest.mark.parametrize(("kind", "size"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
 def test_work_grows_with_the_log_and_what_is_kept_does_not(kind: Callable[[int], Iterator[str]], size: int) -> None:
-    texts = {n: "\n".join(kind(n)).encode() + b"\n" for n in (size // 2, 2 * size)}
+    texts = {n: "\n".join(kind(n)).encode() + b"\n" for n in (size // 3, size // 3 * 4)}
     runs: dict[int, RunState] = {}
-    assert grows_less(lambda n: runs.update({n: read(texts[n])}), size // 2)
+    assert grows_less(lambda n: runs.update({n: read(texts[n])}), size // 3)
     for n, run in runs.items():
         assert run.records > n / 2
         assert is_bounded(run)

@@ -216,7 +216,7 @@ def test_lines_that_come_a_minute_after_the_rotation(tail: Tailer, log: Path, cl
 
 def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    path.write_bytes(random.Random(1).randbytes(4 * OPENING))
+    path.write_bytes(random.Random(1).randbytes(3 * OPENING))
     traces = []
     for most in (1 << 20, OPENING, 1000, 77_777):
         with PlainFile(str(path)) as file:
@@ -224,7 +224,7 @@ def test_a_trace_is_the_same_however_the_text_was_read(tmp_path: Path) -> None:
                 pass
             traces.append(file.trace)
     assert len(set(traces)) == 1
-    assert len(traces[0].spots) == 3 * 16 + 1, "every 64 KiB, from the opening's end on"
+    assert len(traces[0].spots) == 64 + 1, "every 32 KiB, behind the opening"
     assert all(path.read_bytes()[:at].endswith(spot) for at, spot in traces[0].spots)
 
 
@@ -271,7 +271,7 @@ def test_any_beginning_of_a_read_text_is_known(
         part.write_bytes(gzip.compress(beginning, 1) if packed else beginning)
         with PlainFile(str(part)) as file:
             found = find_unread(file, [trace])
-        near = cut > OPENING and cut % 8192  # no spot lies between the difference and the end
+        near = cut > OPENING and cut % OPENING  # no spot lies between the difference and the end
         assert near or (found is not None) is unread
         if beginning.endswith(b"more"):
             assert found

@@ -376,18 +376,17 @@ def test_permission_denied(tail: Tailer, log: Path, monkeypatch: pytest.MonkeyPa
     assert look(tail) == [Appeared(), b"one\n"]
 
 
-@pytest.mark.parametrize(
-    "packed",
-    [
-        gzip.compress(lines(0, 100_000)),
-        gzip.compress(lines(0, 50_000)) + gzip.compress(lines(50_000, 100_000)),
-        gzip.compress(lines(0, 100_000)) + b"\0" * 512,
-        gzip.compress(lines(0, 50_000)) + b"\0" * 512 + gzip.compress(lines(50_000, 100_000)),
-        gzip.compress(lines(0, 100_000)) + b"not gzip any more",
-    ],
-)
-def test_a_packed_log_ends(tail: Tailer, log: Path, packed: bytes) -> None:
-    log.write_bytes(packed)
+@pytest.fixture(scope="module")
+def members() -> dict[str, bytes]:
+    whole, first, second = ((0, 100_000), (0, 50_000), (50_000, 100_000))
+    return {name: gzip.compress(lines(*part), 1) for name, part in zip("W12", (whole, first, second), strict=True)}
+
+
+@pytest.mark.parametrize("form", ["W", "12", "W0", "102", "W?"])
+def test_a_packed_log_ends(tail: Tailer, log: Path, members: dict[str, bytes], form: str) -> None:
+    """In one member or two; zeros stand behind one, or what is not gzip any more."""
+    parts = {**members, "0": b"\0" * 512, "?": b"not gzip any more"}
+    log.write_bytes(b"".join(parts[part] for part in form))
     assert look(tail) == [lines(0, 100_000), Ended()]
     assert tail.ended
     assert tail.read() == []

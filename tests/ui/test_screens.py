@@ -395,3 +395,6 @@ async def test_a_screen_that_is_closed_before_it_is_there_ends_nothing(shown: Ca
         await screen.pilot.pause()
         assert type(app.screen) is type(opened)
         assert app.crash is None
+        app.push_screen(made())
+        app.exit()
+    assert (app.return_code, app.crash) == (0, None), "nor does one that is opened as the app ends"

@@ -14,9 +14,9 @@ SAID_SECONDS = 6.0  # how long the footer shows what a key did
 
 
 class OurScreen(Screen[None]):
-    """A screen that hears of nothing once it was closed.
+    """A screen that hears of nothing once it was closed, or the app ends.
 
-    Keys in one burst can close it before its first events came; it never gets widgets then, or loses them one by one.
+    Keys in one burst can do both before its first events came; it never gets widgets then, or loses them one by one.
     """
 
     passing: ClassVar[bool] = False  # it tells of the screen below, and never lies below another
@@ -31,7 +31,8 @@ class OurScreen(Screen[None]):
         """A key, before its action."""
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Unmount) or self in self.app.screen_stack:
+        alive = self.is_attached or bool(self.children)  # as the app ends a screen gets no widgets any more
+        if isinstance(event, events.Unmount) or (alive and self in self.app.screen_stack):
             await super().on_event(event)
 
     def say(self, text: str, seconds: float = SAID_SECONDS) -> None:
