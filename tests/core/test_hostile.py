@@ -218,8 +218,9 @@ def test_no_record_and_no_order_of_them_raises_anything(before: int, items: list
     run.tick(1e9)
     run.finish()
     assert is_bounded(run)
-    assert status_line(snapshot_of(run))
-    assert paste(snapshot_of(run), "a.log")
+    snapshot = snapshot_of(run)
+    assert status_line(snapshot)
+    assert paste(snapshot, "a.log")
     for series in run.signals.values():
         assert series.extent.count >= 0
         assert all(first <= last for _, first, last in series.spans())

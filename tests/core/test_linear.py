@@ -82,9 +82,9 @@ SHAPES: dict[str, tuple[Callable[[bytes], object], Callable[[int], bytes], int]]
     "braces": (read, run(b"{", HEAD), 50_000),
     "brackets in a value": (read, run(b"[", HEAD + b"step 5: {'a': "), 50_000),
     "nested dicts": (read, run(b"{'a': ", HEAD + b"step 5: "), 50_000),
-    "names of keys": (lambda text: mask(text.decode()), run(b"key=7"), 16_000),
+    "names of keys": (lambda text: mask(text.decode()), run(b"key=7"), 8_000),
     "blanks behind a name of a key": (lambda text: mask(text.decode()), run(b" ", b"key is"), 4_000),
-    "names of keys, in a URL": (lambda text: mask(text.decode()), run(b"&api_key=7bcdefgh"), 16_000),
+    "names of keys, in a URL": (lambda text: mask(text.decode()), run(b"&api_key=7bcdefgh"), 8_000),
     "many records in a line": (read, run(b" step 1: {'train/x': 1}"), 20_000),
 }  # fmt: skip
 
